@@ -9,7 +9,7 @@ const TEST_APIS = ["test/support/api.ts", "test/support/remoteGateApi.ts", "test
 
 /** Files of the operations' folder that measure memory, time or sockets. */
 const MEASURED = "test/http/@(connectionLimits|memory|rawHttp|limits|idempotencyKey|createRace).test.ts";
-const PAGES = "test/http/@(checkout|checkoutEvents|checkoutRoutes|checkoutState|docs|embed|sdk).test.ts";
+const PAGES = "test/http/@(checkout|checkoutEvents|checkoutRoutes|checkoutState|docs|embed|sdk|sdkBundle).test.ts";
 
 export const TEST_RUN: TestRunSetup = {
   groups: [

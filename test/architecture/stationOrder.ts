@@ -6,6 +6,7 @@ const PACKAGES = [
   "packages/recover",
   "packages/client",
   "packages/sdk",
+  "packages/react",
   "packages/checkout",
 ] as const;
 

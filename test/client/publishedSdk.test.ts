@@ -15,6 +15,7 @@ import { stage as stageSdk } from "../../packages/sdk/scripts/stage.ts";
 
 const run = promisify(execFile);
 const require = createRequire(import.meta.url);
+const NOBLE = "@noble/hashes";
 const PACKAGES = { inbox: stageInbox, sdk: stageSdk, react: stageReact };
 
 let root: string;
@@ -31,7 +32,7 @@ before(async () => {
     await mkdir(join(installed, name), { recursive: true });
     await run("tar", ["-xzf", join(root, filename), "-C", join(installed, name), "--strip-components=1"]);
   }
-  for (const name of ["react", "@types/react", "csstype", "@noble/hashes"]) await link(name);
+  for (const name of ["react", "@types/react", "csstype", NOBLE]) await link(name);
 });
 
 after(async () => {
@@ -41,7 +42,8 @@ after(async () => {
 /** Copies a dependency of the workspace, as a registry would deliver it. */
 async function link(name: string): Promise<void> {
   const to = join(root, "node_modules", name);
-  const from = name === "@noble/hashes" ? dirname(require.resolve("@noble/hashes/sha3")) : packageOf(name);
+  // This one exports no package.json.
+  const from = name === NOBLE ? dirname(require.resolve(`${NOBLE}/sha3`)) : packageOf(name);
   await mkdir(dirname(to), { recursive: true });
   await run("cp", ["-rL", from, to]);
 }

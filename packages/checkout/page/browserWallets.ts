@@ -1,10 +1,6 @@
+import type { Eip1193Provider } from "./eip1193.ts";
 import type { ShownWallet } from "../src/situation.ts";
 import type { ParentPage } from "./parentPage.ts";
-
-/** A wallet in the browser, with the EIP-1193 interface. */
-export type Eip1193Provider = {
-  request(call: { method: string; params?: readonly unknown[] }): Promise<unknown>;
-};
 
 /** `isRelayed`: the provider answers the relayed calls alone, because the wallet is one of the parent page. */
 export type BrowserWallet = ShownWallet & { readonly provider: Eip1193Provider; readonly isRelayed: boolean };

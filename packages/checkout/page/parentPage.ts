@@ -1,5 +1,5 @@
 import type { CheckoutInbox, CheckoutStage, CheckoutState } from "../src/checkoutState.ts";
-import type { Eip1193Provider } from "./browserWallets.ts";
+import type { Eip1193Provider } from "./eip1193.ts";
 
 /** A wallet of the parent page, with the calls that it relays. */
 export type RelayedWallet = { readonly uuid: string; readonly name: string; readonly icon: string };
@@ -88,7 +88,8 @@ export class ParentPage {
   }
 
   #receive(message: ParentMessage | null): void {
-    switch (message?.type) {
+    if (message === null) return;
+    switch (message.type) {
       case "tributary:announce":
         this.onWallet(message, { request: (call) => this.#relay(message.uuid, call) });
         break;
@@ -112,7 +113,8 @@ export class ParentPage {
       this.#post("wallet", { call, wallet, method, params });
     });
     this.#calls.delete(call);
-    if (error !== undefined) throw error;
+    // An error of a wallet is a plain object with a code.
+    if (error !== undefined) return Promise.reject(error as Error);
     return result;
   }
 }

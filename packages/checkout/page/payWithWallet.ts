@@ -1,5 +1,6 @@
 import type { CheckoutOrigin } from "../src/checkoutState.ts";
-import type { BrowserWallet, Eip1193Provider } from "./browserWallets.ts";
+import type { BrowserWallet } from "./browserWallets.ts";
+import type { Eip1193Provider } from "./eip1193.ts";
 
 /** Added to the wallet's own estimate, because a token's transfer can cost more by the time it runs. */
 const GAS_HEADROOM_PERCENT = 30n;

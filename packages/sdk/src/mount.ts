@@ -3,24 +3,26 @@ import { openModal, type Modal } from "./modal.ts";
 import { relayWallets, type WalletCall, type WalletRelay } from "./relayWallets.ts";
 import type { Checkout, CheckoutErrorCode, CheckoutEvents, MountOptions, PaymentStage, ShownPayment } from "./types.ts";
 
+export { configure } from "./configure.ts";
+export type {
+  Checkout,
+  CheckoutErrorCode,
+  CheckoutEvents,
+  MountOptions,
+  PaymentStage,
+  PayoutCheck,
+  ShownPayment,
+} from "./types.ts";
+
 const HEIGHT_START_PX = 640;
 const HEIGHT_MIN_PX = 320;
 const HEIGHT_MAX_PX = 2_400;
 
-const HANDLERS = {
-  ready: "onReady",
-  status: "onStatus",
-  paid: "onPaid",
-  error: "onError",
-  close: "onClose",
-} as const;
-
 /** A selector stands for its element until the document is ready; "" is the modal. */
 type Place = Element | string;
-type Mounted = Checkout & { readonly options: MountOptions };
 
 /** What is open, by its place. A second mount in the same place continues the first or replaces it. */
-const mounted = new Map<Place, Mounted>();
+const mounted = new Map<Place, MountedCheckout>();
 
 /** What a frame may say. It is checked before this type is believed. */
 type FrameMessage =
@@ -50,154 +52,183 @@ export function mount(given: MountOptions | string): Checkout {
     return present;
   }
   present?.unmount();
-  return open(options, mode, place);
+  return new MountedCheckout(options, mode, place);
 }
 
-function open(initial: MountOptions, mode: string, place: Place): Checkout {
-  let options = initial;
-  const { intentId, expectedPayout } = initial;
-  const address = `${findBaseUrl(initial.baseUrl)}/c/${intentId}`;
-  const { origin } = new URL(address);
-  const listeners = new Map<string, Set<(event: never) => void>>();
-  const verified = new Set<string>();
-  let frame: HTMLIFrameElement | undefined;
-  let modal: Modal | undefined;
-  let wallets: WalletRelay | undefined;
-  let stage: PaymentStage | undefined;
-  let hasPaid = false;
-  let round = 0;
-  let isOver = false;
+class MountedCheckout implements Checkout {
+  options: MountOptions;
+  readonly #mode: string;
+  #place: Place;
+  readonly #address: string;
+  readonly #origin: string;
+  readonly #listeners = new Map<string, Set<(event: never) => void>>();
+  /** Addresses that the merchant's own code agreed with, in lower case. */
+  readonly #verified = new Set<string>();
+  #frame: HTMLIFrameElement | undefined;
+  #modal: Modal | undefined;
+  #wallets: WalletRelay | undefined;
+  #stage: PaymentStage | undefined;
+  #hasPaid = false;
+  #round = 0;
+  #isOver = false;
 
-  const emit = <Name extends keyof CheckoutEvents>(name: Name, content: Omit<CheckoutEvents[Name], "intentId">) => {
-    const event = { intentId, ...content } as never;
-    options[HANDLERS[name]]?.(event);
-    for (const listener of listeners.get(name) ?? []) listener(event);
-  };
-  const fail = (code: CheckoutErrorCode, message: string) => {
-    checkout.unmount();
-    console.error(`Tributary: ${message}`);
-    emit("error", { code, message });
-  };
-  const post = (type: string, content: object) =>
-    frame?.contentWindow?.postMessage({ type: `tributary:${type}`, ...content }, origin);
+  constructor(options: MountOptions, mode: string, place: Place) {
+    this.options = options;
+    this.#mode = mode;
+    this.#place = place;
+    this.#address = `${findBaseUrl(options.baseUrl)}/c/${options.intentId}`;
+    this.#origin = new URL(this.#address).origin;
+    if (mode !== "redirect") mounted.set(place, this);
+    if (document.readyState === "loading") addEventListener("DOMContentLoaded", this.#start);
+    // Later, so that a listener of the caller exists.
+    else queueMicrotask(this.#start);
+  }
 
-  const receive = ({ data, source, origin: sender }: MessageEvent<FrameMessage | null>) => {
-    if (!source || source !== frame?.contentWindow || sender !== origin) return;
-    switch (data?.type) {
-      case "tributary:listening":
-        wallets?.stop();
-        wallets = relayWallets(post, (to) => !!to && (!expectedPayout || verified.has(`0x${to}`)));
-        break;
-      case "tributary:ready":
-        frame.title = data.title;
-        modal?.label(data);
-        emit("ready", {});
-        break;
-      case "tributary:size":
-        if (mode === "inline" && Number.isFinite(data.height))
-          frame.style.height = `${Math.min(Math.max(data.height, HEIGHT_MIN_PX), HEIGHT_MAX_PX)}px`;
-        break;
-      case "tributary:status":
-        if (stage !== data.stage) emit("status", { stage: (stage = data.stage) });
-        if ((stage === "paid" || stage === "overpaid") && !hasPaid) {
-          hasPaid = true;
-          emit("paid", { stage });
-        }
-        break;
-      case "tributary:verify":
-        void verify(data);
-        break;
-      case "tributary:wallet":
-        void wallets?.handle(data);
-        break;
-      case "tributary:close":
-        modal?.box.close();
+  update(changes: Partial<MountOptions>): void {
+    const { theme, locale } = this.options;
+    this.options = { ...this.options, ...changes };
+    if (this.#frame && (theme !== this.options.theme || locale !== this.options.locale)) void this.#load();
+  }
+
+  unmount(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    removeEventListener("message", this.#receive);
+    this.#wallets?.stop();
+    this.#modal?.remove();
+    this.#frame?.remove();
+    if (mounted.get(this.#place) === this) mounted.delete(this.#place);
+  }
+
+  on<Name extends keyof CheckoutEvents>(name: Name, listener: (event: CheckoutEvents[Name]) => void): () => void {
+    const set = this.#listeners.get(name) ?? new Set();
+    this.#listeners.set(name, set.add(listener));
+    return () => set.delete(listener);
+  }
+
+  readonly #start = (): void => {
+    if (this.#isOver) return;
+    if (this.#mode !== "redirect" && !this.#addFrame()) return;
+    void this.#load();
+  };
+
+  #addFrame(): boolean {
+    const { theme, expectedPayout } = this.options;
+    const place = this.#place;
+    const target = typeof place === "string" && place ? document.querySelector(place) : place;
+    if (target === null) {
+      this.#fail("no_target", "no element matches target");
+      return false;
     }
-  };
-  /** Fails closed: an error of the check refuses. */
-  const verify = async ({ terms, inboxes }: ShownPayment) => {
-    const isOk = await Promise.resolve({ terms, inboxes }).then(expectedPayout).catch(console.error);
-    if (isOver || !frame) return;
-    if (isOk !== true) return fail("not_verified", "an address is not the expected payout's");
-    const addresses = inboxes.map((inbox) => inbox.address.toLowerCase());
-    for (const each of addresses) verified.add(each);
-    frame.style.visibility = "";
-    post("verified", { addresses });
-  };
-  const load = async () => {
-    const current = ++round;
+    mounted.delete(place);
+    mounted.set((this.#place = target), this);
+    const frame = (this.#frame = document.createElement("iframe"));
+    frame.allow = "clipboard-write";
+    frame.title = "Payment";
+    if (expectedPayout) frame.style.visibility = "hidden";
+    addEventListener("message", this.#receive);
+    if (typeof target === "string") {
+      this.#modal = openModal(frame, theme, () => {
+        this.unmount();
+        this.#emit<"close">("Close", {});
+      });
+    } else {
+      frame.style.cssText += `display:block;border:0;width:100%;min-width:280px;height:${HEIGHT_START_PX}px`;
+      target.append(frame);
+    }
+    return true;
+  }
+
+  /** Opens the checkout with a ticket. A later round makes an earlier one void. */
+  async #load(): Promise<void> {
+    const round = ++this.#round;
+    const isVoid = () => this.#isOver || round !== this.#round;
     try {
       // Without a body and headers of its own the request needs no preflight.
-      const response = await fetch(`${address}/session`, { method: "POST", credentials: "omit" });
+      const response = await fetch(`${this.#address}/session`, { method: "POST", credentials: "omit" });
       const { ticket } = (await response.json()) as { ticket?: string };
       if (!ticket) throw new Error();
-      if (isOver || current !== round) return;
-      const { locale, theme } = options;
+      if (isVoid()) return;
+      const { locale, theme, expectedPayout } = this.options;
       const query = new URLSearchParams({
         ...(locale && { locale }),
         ...(theme && { theme }),
-        ...(frame && { mode, parent: location.origin, verify: expectedPayout ? "1" : "0" }),
+        ...(this.#frame && { mode: this.#mode, parent: location.origin, verify: expectedPayout ? "1" : "0" }),
       });
-      const url = `${address}?${query}#${ticket}`;
-      if (frame) frame.src = url;
+      const url = `${this.#address}?${query}#${ticket}`;
+      if (this.#frame) this.#frame.src = url;
       else location.assign(url);
     } catch {
-      if (!isOver && current === round)
-        fail("not_opened", `${origin} did not answer, or ${location.origin} is not one of the account's page origins`);
+      if (!isVoid())
+        this.#fail("not_opened", "the service did not answer, or this page's origin is not on the account's list");
+    }
+  }
+
+  readonly #receive = ({ data, source, origin }: MessageEvent<FrameMessage | null>): void => {
+    const frame = this.#frame;
+    if (!frame || !source || source !== frame.contentWindow || origin !== this.#origin) return;
+    if (!data) return;
+    switch (data.type) {
+      case "tributary:listening":
+        this.#wallets?.stop();
+        this.#wallets = relayWallets(this.#post, (to) => !this.options.expectedPayout || this.#verified.has(`0x${to}`));
+        break;
+      case "tributary:ready":
+        frame.title = data.title;
+        this.#modal?.label(data);
+        this.#emit<"ready">("Ready", {});
+        break;
+      case "tributary:size":
+        if (this.#mode === "inline" && Number.isFinite(data.height))
+          frame.style.height = `${Math.min(Math.max(data.height, HEIGHT_MIN_PX), HEIGHT_MAX_PX)}px`;
+        break;
+      case "tributary:status":
+        this.#reportStage(data.stage);
+        break;
+      case "tributary:verify":
+        void this.#verify(data);
+        break;
+      case "tributary:wallet":
+        void this.#wallets?.handle(data);
+        break;
+      case "tributary:close":
+        this.#modal?.box.close();
     }
   };
-  const start = () => {
-    if (isOver) return;
-    if (mode !== "redirect") {
-      const target = typeof place === "string" && place ? document.querySelector(place) : place;
-      if (target === null) return fail("no_target", `no element matches ${String(place)}`);
-      mounted.delete(place);
-      mounted.set((place = target), checkout);
-      frame = document.createElement("iframe");
-      frame.allow = "clipboard-write";
-      frame.title = "Payment";
-      if (expectedPayout) frame.style.visibility = "hidden";
-      addEventListener("message", receive);
-      if (typeof target === "string") {
-        modal = openModal(frame, options.theme, () => {
-          checkout.unmount();
-          emit("close", {});
-        });
-      } else {
-        frame.style.cssText += `display:block;border:0;width:100%;min-width:280px;height:${HEIGHT_START_PX}px`;
-        target.append(frame);
-      }
-    }
-    void load();
-  };
-  const checkout: Mounted = {
-    get options() {
-      return options;
-    },
-    update(changes) {
-      const before = options;
-      options = { ...options, ...changes };
-      if (frame && (before.theme !== options.theme || before.locale !== options.locale)) void load();
-    },
-    unmount() {
-      if (isOver) return;
-      isOver = true;
-      removeEventListener("message", receive);
-      removeEventListener("DOMContentLoaded", start);
-      wallets?.stop();
-      modal?.remove();
-      frame?.remove();
-      if (mounted.get(place) === checkout) mounted.delete(place);
-    },
-    on(name, listener) {
-      const set = listeners.get(name) ?? new Set();
-      listeners.set(name, set.add(listener));
-      return () => set.delete(listener);
-    },
-  };
-  if (mode !== "redirect") mounted.set(place, checkout);
-  if (document.readyState === "loading") addEventListener("DOMContentLoaded", start);
-  // Later, so that a listener of the caller exists.
-  else queueMicrotask(start);
-  return checkout;
+
+  #reportStage(stage: PaymentStage): void {
+    if (this.#stage !== stage) this.#emit<"status">("Status", { stage: (this.#stage = stage) });
+    if (this.#hasPaid || (stage !== "paid" && stage !== "overpaid")) return;
+    this.#hasPaid = true;
+    this.#emit<"paid">("Paid", { stage });
+  }
+
+  /** Fails closed: an error of the check refuses. */
+  async #verify({ terms, inboxes }: ShownPayment): Promise<void> {
+    const isOk = await Promise.resolve({ terms, inboxes }).then(this.options.expectedPayout).catch(console.error);
+    if (this.#isOver || !this.#frame) return;
+    if (isOk !== true) return this.#fail("not_verified", "an address is not the expected payout's");
+    const addresses = inboxes.map((inbox) => inbox.address.toLowerCase());
+    for (const each of addresses) this.#verified.add(each);
+    this.#frame.style.visibility = "";
+    this.#post("verified", { addresses });
+  }
+
+  readonly #post = (type: string, content: object): void =>
+    this.#frame?.contentWindow?.postMessage({ type: `tributary:${type}`, ...content }, this.#origin);
+
+  #fail(code: CheckoutErrorCode, message: string): void {
+    this.unmount();
+    console.error(`Tributary: ${message}`);
+    this.#emit<"error">("Error", { code, message });
+  }
+
+  #emit<Name extends keyof CheckoutEvents>(
+    name: Capitalize<Name>,
+    content: Omit<CheckoutEvents[Name], "intentId">,
+  ): void {
+    const event = { intentId: this.options.intentId, ...content } as never;
+    this.options[`on${name}` as "onReady"]?.(event);
+    for (const listener of this.#listeners.get(name.toLowerCase()) ?? []) listener(event);
+  }
 }

@@ -9,7 +9,8 @@ type Announcement = {
 export type WalletCall = { call: number; wallet: string; method: string; params: [Record<string, unknown>?] };
 export type Post = (type: string, content: object) => void;
 
-const METHODS = ["eth_requestAccounts", "wallet_switchEthereumChain", "eth_sendTransaction"];
+const METHODS = ["eth_requestAccounts", "wallet_switchEthereumChain"];
+const SEND = "eth_sendTransaction";
 /** One transfer of a token: its selector, recipient and amount. */
 const TRANSFER = /^0xa9059cbb0{24}([0-9a-f]{40})[0-9a-f]{64}$/;
 
@@ -30,9 +31,8 @@ export function relayWallets(post: Post, mayReceive: (address: string) => boolea
   return {
     async handle({ call, wallet, method, params }) {
       const [first] = params;
-      const isAllowed =
-        METHODS.includes(method) &&
-        (method !== METHODS[2] || mayReceive(TRANSFER.exec(String(first?.["data"]))?.[1] ?? ""));
+      const to = TRANSFER.exec(String(first?.["data"]))?.[1];
+      const isAllowed = method === SEND ? to !== undefined && mayReceive(to) : METHODS.includes(method);
       const provider = wallets.get(wallet);
       try {
         if (!isAllowed || provider === undefined) throw new Error("not relayed");

@@ -71,10 +71,7 @@ async function followOrder(intentId) {
 }
 
 element("buy").addEventListener("click", () => void buy());
-element("more").addEventListener("click", async () => {
-  await send("more");
-  await showBalance();
-});
+element("more").addEventListener("click", () => void send("more").then(showBalance));
 void showBalance();
 const wanted = document.querySelector(`input[value="${new URLSearchParams(location.search).get("mode") ?? ""}"]`);
 if (wanted !== null) {

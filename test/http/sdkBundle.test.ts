@@ -1,0 +1,173 @@
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import { test } from "node:test";
+import { Checkout } from "@tributary/react";
+import { build } from "esbuild";
+import { skipWithoutChromium } from "../support/browser.ts";
+import { events, inFrame, useShops, waitForEvent } from "../support/shopPage.ts";
+
+// The packages in a merchant's own bundle, with the service on another origin: verification, wallets and React.
+
+const skip = skipWithoutChromium;
+const shops = useShops();
+
+/** The merchant's own bundle: the packages instead of the served scripts. */
+async function bundle(source: string): Promise<string> {
+  const { outputFiles } = await build({
+    stdin: { contents: source, resolveDir: new URL("../..", import.meta.url).pathname, loader: "js" },
+    bundle: true,
+    write: false,
+    format: "iife",
+    define: { "process.env.NODE_ENV": '"development"' },
+  });
+  return `<script>${outputFiles[0]?.text.replaceAll("</script", String.raw`<\/script`)}</script>`;
+}
+
+test("D39 the frame shows nothing until the merchant's own code agrees with every address", { skip }, async () => {
+  const intent = await shops.createIntent();
+  const { payout, inboxTerms } = intent;
+  const open = (payoutWallet: string) =>
+    bundle(`
+      import { configure, mount } from "@tributary/sdk";
+      import { expectPayout } from "@tributary/sdk/verify";
+      configure({ baseUrl: "${shops.base}/" });
+      const check = expectPayout({ payoutWallet: "${payoutWallet}", token: "${payout.tokenAddress}", chainId: ${payout.chainReference},
+        feeBpsMax: ${intent.feeBps}, recovery: "${inboxTerms.recovery}", routesRoot: "${inboxTerms.routesRoot}" });
+      window.seen = [];
+      mount({ intentId: "${intent.intentId}", target: "#pay", onReady: () => window.events.push(["ready", ""]),
+        onError: ({ code }) => window.events.push(["error", code]),
+        expectedPayout: (shown) => {
+          window.seen.push(document.querySelector("iframe").style.visibility);
+          return check(shown);
+        } });
+    `);
+  const head = await open(payout.wallet);
+  await shops.withPage(
+    "",
+    async (page) => {
+      await waitForEvent(page, "ready");
+      assert.deepEqual(await page.evaluate("window.seen"), ["hidden"]);
+      assert.equal(await page.locator("iframe").isVisible(), true);
+    },
+    { head },
+  );
+  // The service names another wallet than the merchant's.
+  const other = await open(`0x${"ab".repeat(20)}`);
+  await shops.withPage(
+    "",
+    async (page) => {
+      await waitForEvent(page, "error");
+      assert.deepEqual(await events(page), [["error", "not_verified"]]);
+      assert.deepEqual(await page.evaluate("window.seen"), ["hidden"]);
+      assert.equal(await page.locator("iframe").count(), 0);
+    },
+    { head: other },
+  );
+  // The address is another one than the terms give.
+  await shops.withPage(
+    "",
+    async (page) => {
+      await waitForEvent(page, "error");
+      assert.deepEqual(await events(page), [["error", "not_verified"]]);
+      assert.equal(await page.locator("iframe").count(), 0);
+    },
+    {
+      head,
+      prepare: (page) =>
+        page.route("**/session", async (route) => {
+          const response = await route.fetch();
+          const body = (await response.text()).replaceAll(intent.inboxAddress, `0x${"12".repeat(20)}`);
+          await route.fulfill({ response, body });
+        }),
+    },
+  );
+});
+
+test("wallets of the shop's page are relayed with three methods and for a token transfer alone", { skip }, async () => {
+  const { intentId, inboxAddress } = await shops.createIntent();
+  const init = `if (window.parent === window) {
+    window.calls = [];
+    const provider = { request: async ({ method, params }) => {
+      window.calls.push({ method, params });
+      return method === "eth_requestAccounts" ? ["0x${"11".repeat(20)}"] : null;
+    } };
+    const detail = Object.freeze({ info: { uuid: "one", name: "Shop Wallet", icon: "data:image/png;base64,AA==", rdns: "x" }, provider });
+    addEventListener("eip6963:requestProvider", () => dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail })));
+  }`;
+  await shops.withPage(
+    `mount({ intentId: "${intentId}", target: "#pay", ...handlers });`,
+    async (page) => {
+      await waitForEvent(page, "ready");
+      const frame = inFrame(page);
+      await frame.locator("main[data-screen]").waitFor();
+      if (await frame.locator("main[data-screen=choose]").isVisible()) await frame.locator(".opt.first").click();
+      await frame.getByText("Pay with Shop Wallet").click();
+      await page.waitForFunction("window.calls.length === 3");
+      const calls = (await page.evaluate("window.calls")) as { method: string; params: [{ data?: string }] }[];
+      assert.deepEqual(
+        calls.map(({ method }) => method),
+        ["eth_requestAccounts", "wallet_switchEthereumChain", "eth_sendTransaction"],
+      );
+      const recipient = inboxAddress.slice(2).toLowerCase().padStart(64, "0");
+      assert.equal(calls[2]?.params[0].data, `0xa9059cbb${recipient}${(5_000_000).toString(16).padStart(64, "0")}`);
+
+      const checkout = page.frames().find((each) => each.url().startsWith(shops.base));
+      assert.ok(checkout);
+      const transfer = { to: "0x1", data: `0x095ea7b3${"0".repeat(128)}` };
+      for (const [method, parameters] of [
+        ["personal_sign", []],
+        ["eth_sendTransaction", [transfer]],
+        ["eth_sendTransaction", []],
+      ]) {
+        const error: unknown = await checkout.evaluate(`new Promise((resolve) => {
+          addEventListener("message", ({ data }) => data.call === 99 && resolve(data.error.message), { once: true });
+          parent.postMessage({ type: "tributary:wallet", call: 99, wallet: "one", method: ${JSON.stringify(method)},
+            params: ${JSON.stringify(parameters)} }, ${JSON.stringify(shops.shop.origin)});
+        })`);
+        assert.equal(error, "not relayed");
+      }
+      assert.equal(await page.evaluate("window.calls.length"), 3);
+    },
+    { init },
+  );
+});
+
+test("the React component works in StrictMode, on a server, and through changes", { skip }, async () => {
+  const { intentId } = await shops.createIntent();
+  const other = await shops.createIntent();
+  const head = await bundle(`
+    import { StrictMode, createElement as h } from "react";
+    import { createRoot } from "react-dom/client";
+    import { configure } from "@tributary/sdk";
+    import { Checkout } from "@tributary/react";
+    configure({ baseUrl: "${shops.base}" });
+    addEventListener("DOMContentLoaded", () => {
+      const root = createRoot(document.querySelector("#pay"));
+      window.show = (props) => root.render(h(StrictMode, null, props && h(Checkout, { ...props,
+        onReady: ({ intentId }) => window.events.push(["ready", intentId]) })));
+      window.show({ intentId: "${intentId}" });
+    });
+  `);
+  await shops.withPage(
+    "",
+    async (page) => {
+      await waitForEvent(page, "ready");
+      assert.equal(await page.locator("iframe").count(), 1);
+      assert.deepEqual(await events(page), [["ready", intentId]]);
+      await page.evaluate(
+        `window.events = []; window.show({ intentId: ${JSON.stringify(other.intentId)}, locale: "es" })`,
+      );
+      await waitForEvent(page, "ready");
+      assert.deepEqual(await events(page), [["ready", other.intentId]]);
+      assert.equal(await page.locator("iframe").count(), 1);
+      await page.evaluate("window.show(null)");
+      await page.locator("iframe").waitFor({ state: "detached" });
+    },
+    { head },
+  );
+  const ofReact = createRequire(new URL("../../packages/react/package.json", import.meta.url));
+  const { createElement }: { createElement: (type: unknown, props: object) => object } = ofReact("react");
+  const { renderToString }: { renderToString: (element: object) => string } = ofReact("react-dom/server");
+  const html = renderToString(createElement(Checkout, { intentId, className: "here" }));
+  assert.equal(html, '<div class="here"></div>');
+});
