@@ -56,6 +56,7 @@ export const TEST_RUN: TestRunSetup = {
     "test/cli/serve.test.ts": 46,
     "test/merchant/processes.test.ts": 34,
     "programs/test/fuzz.test.ts": 25,
+    "test/checkout/demoShop.test.ts": 34,
     "test/cli/dev.test.ts": 32,
     "test/checkout/payment.test.ts": 30,
     "test/checkout/accessibility.test.ts": 18,
