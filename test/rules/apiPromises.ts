@@ -103,6 +103,7 @@ export const API_PROMISES: readonly ApiPromise[] = [
   apiPromise("D31", "the terms determine the inbox address"),
   apiPromise("D43", "transfers below the minimum are no event until they count together"),
   apiPromise("D38", "the paths of the checkout page, its cookies, sessions and handoff codes"),
+  apiPromise("D39", "the SDK's scripts and what mount does"),
   apiPromise("D44", "operations declare their scopes, and a key has those that it was created with"),
 ];
 
