@@ -83,23 +83,23 @@ test("accounts brand changes how the checkout looks, and shows it", async () => 
   const logo = join(folder.path, "logo.svg");
   writeFileSync(logo, '<svg viewBox="0 0 1 1"><script/><path d="M0 0"/></svg>');
   const { accountId } = (await run("accounts", "create", "Looks")).output;
-  const options = ["--accent", "#ABC", "--radius", "8", "--logo", logo, "--support", "help@shop.example"];
+  const options = ["--accent", "#ABC", "--radius-px", "8", "--logo", logo, "--support", "help@shop.example"];
   const changed = await run("accounts", "brand", accountId, ...options);
   assert.equal(changed.code, 0, String(changed.output));
   const { accent, radiusPx, support } = changed.output;
   assert.deepEqual([accent, radiusPx, support], ["#aabbcc", 8, "mailto:help@shop.example"]);
   assert.equal(changed.output.logo.type, "image/svg+xml");
-  const removed = await run("accounts", "brand", accountId, "--logo", "none", "--radius", "none");
+  const removed = await run("accounts", "brand", accountId, "--logo", "none", "--radius-px", "none");
   assert.deepEqual([removed.output.accent, removed.output.radiusPx, removed.output.logo], ["#aabbcc", null, null]);
   assert.deepEqual((await run("accounts", "brand", accountId)).output, removed.output);
   for (const wrong of [
     ["--accent", "red"],
-    ["--radius", "25"],
+    ["--radius-px", "25"],
     ["--logo", join(folder.path, "none.png")],
   ]) {
     const refused = await run("accounts", "brand", accountId, ...wrong);
     assert.notEqual(refused.code, 0);
-    assert.match(refused.output, /accent|radiusPx|--logo/);
+    assert.match(refused.output, /accent|--radius-px|--logo/);
   }
 });
 

@@ -53,7 +53,7 @@ export const COURSES: readonly Course[] = [
       const { intentId, widgetToken } = await post("/api/v1/intents", { priceUnits: 5_000_000 });
       const { cookie } = await post(`/c/${intentId}/session`, { widgetToken });
       const session = { cookie: String(cookie).split(";")[0] ?? "" };
-      for (const path of ["", "/state", "/origins", "/status"]) await get(`/c/${intentId}${path}`, session);
+      for (const path of ["", "/state", "/origins"]) await get(`/c/${intentId}${path}`, session);
       for (const path of ["view", "handoff"]) await post(`/c/${intentId}/${path}`, {}, session);
       const { code } = await post(`/c/${intentId}/handoff`, {}, session);
       await post(`/c/${intentId}/session`, { code });

@@ -38,11 +38,12 @@ for (const database of thoroughDatabases) {
       await road.settle();
       deepEqual(await failedChecks(), []);
       const balances = (await runOperation(road.world, "ledger balances", {})) as BalanceOutput[];
+      const token = { symbol: "USDC", decimals: 6 };
       deepEqual(balances, [
-        { account: "fee:platform", asset, units: 50n },
-        { account: "inbox:*", asset, units: 0n },
-        { account: "payer:world", asset, units: -10_000n },
-        { account: "payout:world", asset, units: 9_950n },
+        { account: "fee:platform", asset, units: 50n, token },
+        { account: "inbox:*", asset, units: 0n, token },
+        { account: "payer:world", asset, units: -10_000n, token },
+        { account: "payout:world", asset, units: 9_950n, token },
       ]);
     });
 

@@ -87,7 +87,11 @@ test("whole numbers of a query have one notation, and a default replaces a missi
     limit: { type: "integer", minimum: 1, maximum: 100, default: 10 },
     cursor: { type: "string" },
   });
-  assert.deepEqual(read({ limit: "7", more: "x" }), { limit: 7 });
+  assert.deepEqual(read({ limit: "7" }), { limit: 7 });
+  assert.match(
+    expectFault(read, { limit: "7", more: "x" }).message,
+    /^"more" is not a query parameter of this request\./,
+  );
   assert.deepEqual(read({ cursor: "7" }), { limit: 10, cursor: "7" });
   for (const limit of ["", "07", "1e1", "+7", " 7", "7.0", "101", "9".repeat(30)]) {
     assert.equal(expectFault(read, { limit }).message, "limit must be a whole number from 1 to 100.", limit);
