@@ -53,6 +53,8 @@ export const TEST_RUN: TestRunSetup = {
   slowSeconds: {
     http: 40,
     stations: 40,
+    road: 200,
+    watch: 180,
     "test/cli/serve.test.ts": 46,
     "test/merchant/processes.test.ts": 34,
     "programs/test/fuzz.test.ts": 25,
