@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { createPublicClient, http, type Hex } from "viem";
+import { createPublicClient, createTestClient, http, type Hex } from "viem";
 import { createApiClient } from "../../src/operator/client/apiClient.ts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import { runCli, useDevWorld } from "../support/cli.ts";
@@ -69,9 +69,13 @@ describe("pay", () => {
   }
 
   test("after a timeout, a note warns that the transfer was sent", async () => {
+    const node = createTestClient({ mode: "anvil", transport: http(world.dev.ready.chains[0]?.rpcUrl) });
     const words = ["pay", await createIntent(), "--amount", "1", "--timeout", "0.001"];
+    // Counting needs a second block: without one, the deposit cannot be counted before the command's first read.
+    await node.setAutomine(true);
     const { code, err } = await runCli(words, variables);
-    assert.equal(code, 1);
+    await node.setIntervalMining({ interval: 1 });
+    assert.equal(code, 1, err);
     assert.match(err, /The transfer 0x[0-9a-f]{64} was sent\. Do not pay again: a second payment adds to it\./);
     assert.match(err, /took longer than 0\.001 s/);
   });

@@ -34,9 +34,12 @@ const WS_KEY = newSecret();
 const GATE_SECRET = newSecret();
 const GAS_KEY = `0x${randomBytes(32).toString("hex")}`;
 
+/** What stands before the random part of a key or token. A widget token's random part may itself contain `_`. */
+const PREFIX = /^(?:0x|wt_|trib_test_[0-9a-z]{16}_)/;
+
 /** The secret as plain text, base64 and hex. */
 function encodingsOf(secret: string): string[] {
-  const bare = secret.replace(/^0x|^.*_/, "");
+  const bare = secret.replace(PREFIX, "");
   return [bare, Buffer.from(bare).toString("base64").slice(0, -4), Buffer.from(bare).toString("hex")];
 }
 
