@@ -4,6 +4,7 @@ import type { Hex } from "viem";
 import { hubAbi } from "../src/hubAbi.generated.ts";
 import { cctpV2AdapterAddress } from "../src/cctpV2Adapter.generated.ts";
 import { currentHub, firstHub, type Hub } from "../src/hubs.ts";
+import type { Route } from "../src/routes.ts";
 import type { Terms } from "../src/terms.ts";
 
 // Writes vectors.json with viem alone, so that tests compare the package with independent code. Everything outside `laterHubs` belongs to
@@ -84,7 +85,7 @@ function deriveInbox(terms: Terms, hub: Hub) {
   return { termsHash, inboxAddress };
 }
 
-function hashLeaf({ chainId, token, adapter, minAmount, config }: (typeof routes)[number]): Hex {
+function hashLeaf({ chainId, token, adapter, minAmount, config }: Route): Hex {
   const types = ["uint64", "address", "address", "uint256", "bytes32"].map((type) => ({ type }));
   return keccak256(keccak256(encodeAbiParameters(types, [chainId, token, adapter, minAmount, keccak256(config)])));
 }
@@ -113,6 +114,28 @@ const cctpV2Configs = [
   { messenger, domain: 5, finalityThresholdMin: 2_000, feePpmMax: 0, recipient: keccak256("0x05") },
 ].map((config) => ({ config, encoded: encodeAbiParameters(cctpV2Types, Object.values(config)) }));
 
+// What an intent that is paid on Base pins when Ethereum, Arbitrum and Avalanche are origins: a tree of six leaves.
+const cctpV2Origins = [
+  { chainId: 1n, token: "0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48" },
+  { chainId: 42_161n, token: "0xaf88d065e77c8cc2239327c5edb3a432268e5831" },
+  { chainId: 43_114n, token: "0xb97ef9ef8734c71904d8002f8b6bc66dd9c48a6e" },
+] as const;
+const cctpV2Speeds = [
+  { finalityThresholdMin: 1_000, feePpmMax: 3_000 },
+  { finalityThresholdMin: 2_000, feePpmMax: 1_000 },
+];
+const cctpV2Leaves = cctpV2Origins
+  .flatMap((origin) =>
+    cctpV2Speeds.map(({ finalityThresholdMin, feePpmMax }) => {
+      const config = encodeAbiParameters(cctpV2Types, [messenger, 6, finalityThresholdMin, feePpmMax, zeroWord]);
+      const pinned = { ...origin, adapter: cctpV2AdapterAddress, minAmount: 2n, config };
+      return { route: pinned, leaf: hashLeaf(pinned) };
+    }),
+  )
+  .toSorted((one, other) => (one.leaf < other.leaf ? -1 : 1));
+const [one, two, three, four, five, six] = cctpV2Leaves.map(({ leaf }) => leaf) as [Hex, Hex, Hex, Hex, Hex, Hex];
+const cctpV2Root = hashPair(hashPair(hashPair(one, two), hashPair(three, four)), hashPair(five, six));
+
 function deriveInboxes(hub: Hub) {
   return Object.entries(namedTerms).map(([name, terms]) => ({ name, terms, ...deriveInbox(terms, hub) }));
 }
@@ -131,6 +154,7 @@ const vectors = {
   routesRoot: hashPair(inner, leaves[4]),
   cctpV2Adapter: getAddress(cctpV2AdapterAddress),
   cctpV2Configs,
+  cctpV2Routes: { settleChainId: 8_453n, routes: cctpV2Leaves, routesRoot: cctpV2Root },
   laterHubs: [{ ...contractsOf(currentHub), inboxes: deriveInboxes(currentHub) }],
 };
 

@@ -1,4 +1,4 @@
-import { encodeAddress, encodeBytes32, encodeUint, zeroBytes32 } from "./hex.ts";
+import { encodeAddress, encodeBytes32, encodeUint, toHexDigits, zeroBytes32 } from "./hex.ts";
 import type { Hex } from "./hex.ts";
 
 /** The `config` of a route over Circle's Cross-Chain Transfer Protocol, version 2. */
@@ -48,4 +48,29 @@ export function encodeCctpV2Config(config: CctpV2Config): Hex {
     encodeUint("feePpmMax", config.feePpmMax, 32),
     encodeBytes32("recipient", config.recipient ?? zeroBytes32),
   ].join("")}`;
+}
+
+const WORD = 64;
+const CONFIG_WORDS = 5;
+
+/**
+ * The config that `encodeCctpV2Config` encodes; `recipient` is absent when it is zero. Throws a RangeError for bytes of another shape, also
+ * for those that only a lenient decoder would accept.
+ */
+export function decodeCctpV2Config(bytes: Hex): CctpV2Config {
+  const digits = toHexDigits("config", bytes);
+  if (digits.length !== CONFIG_WORDS * WORD) throw new RangeError(`config must have ${CONFIG_WORDS} words of 32 bytes`);
+  const word = (index: number) => digits.slice(index * WORD, (index + 1) * WORD);
+  const recipient: Hex = `0x${word(4)}`;
+  const config: CctpV2Config = {
+    messenger: `0x${word(0).slice(24)}`,
+    domain: Number(BigInt(`0x${word(1)}`)),
+    finalityThresholdMin: Number(BigInt(`0x${word(2)}`)),
+    feePpmMax: Number(BigInt(`0x${word(3)}`)),
+    ...(recipient === zeroBytes32 ? {} : { recipient }),
+  };
+  // Encoding again refuses padding that is not zero and numbers beyond 32 bits.
+  if (encodeCctpV2Config(config).slice(2) !== digits)
+    throw new RangeError("config must have the encoding of the adapter");
+  return config;
 }

@@ -1,11 +1,13 @@
 import { computeInboxAddress } from "./address.ts";
 import { parseAddress } from "./checksum.ts";
 import { feeBpsMax as hubFeeBpsMax, findHub, hubs, type Hub } from "./hubs.ts";
-import { zeroAddress, zeroBytes32 } from "./hex.ts";
+import { zeroAddress } from "./hex.ts";
+import type { SolanaInboxTerms } from "./solana/wire.ts";
 import { computeInboxSalt } from "./salt.ts";
 import { hubFromWire, termsFromWire } from "./wire.ts";
 import type { Hex } from "./hex.ts";
 import type { Terms } from "./terms.ts";
+import { verifyRoutes, type ExpectedBridges } from "./verifyRoutes.ts";
 import type { InboxTerms } from "./wire.ts";
 
 /** The verifier's own expectations. They must come from its own settings, never from the response under verification. */
@@ -24,8 +26,15 @@ export type ExpectedInbox = {
   readonly feeRecipient?: string;
   /** The account's own recovery address. Without it, recovery must be the payout wallet or none. */
   readonly recovery?: string;
-  /** The root of the agreed routes. Without it, the inbox must have no routes. */
+  /** The root of the agreed routes. Without it, the inbox must have no routes, or published ones that pass `verifyRoutes`. */
   readonly routesRoot?: Hex;
+  /** Settings for the published routes. */
+  readonly bridges?: ExpectedBridges;
+  /**
+   * For a payout on Solana: `expectSolanaPayout(…)` of `@tributary/inbox/solana/verify`. Every route must then bridge to the token account of
+   * that inbox. `chainId` is 0, and `payoutWallet` and `token` are the zero address.
+   */
+  readonly solana?: (inboxTerms: SolanaInboxTerms) => Hex | undefined;
   /** If given, the inbox must belong to this intent. */
   readonly intent?: { readonly deploymentId: Hex; readonly intentId: string };
 };
@@ -43,6 +52,7 @@ export type VerifyReason =
   | "wrong_fee_recipient"
   | "wrong_recovery"
   | "wrong_routes"
+  | "wrong_solana_inbox"
   | "wrong_intent";
 
 export type Verification = { readonly ok: true } | { readonly ok: false; readonly reason: VerifyReason };
@@ -57,7 +67,12 @@ export function verifyInbox(inboxTerms: InboxTerms, expected: ExpectedInbox): Ve
   // Only the published contracts are trusted: the terms of other contracts prove nothing about the payout.
   const hub = hubFromWire(inboxTerms);
   if (hub === undefined) return { ok: false, reason: explainHub(inboxTerms) };
-  const reason = checkPayout(terms, hub, expected) ?? checkCommitments(terms, expected);
+  const reason =
+    checkPayout(terms, hub, expected) ??
+    checkCommitments(terms, expected) ??
+    checkSolanaInbox(terms, inboxTerms, expected) ??
+    checkRoutes(terms, inboxTerms, expected) ??
+    checkIntent(terms, expected);
   return reason === undefined ? { ok: true } : { ok: false, reason };
 }
 
@@ -96,8 +111,35 @@ function checkCommitments(terms: Terms, expected: ExpectedInbox): VerifyReason |
   // A fee that a hub receives is lost.
   if (terms.feeBps > 0 && findHub(terms.feeRecipient) !== undefined) return "wrong_fee_recipient";
   const recoveries = [zeroAddress, terms.payout, parseAddress(expected.recovery)];
-  if (!recoveries.includes(terms.recovery)) return "wrong_recovery";
-  if (terms.routesRoot !== (expected.routesRoot ?? zeroBytes32).toLowerCase()) return "wrong_routes";
+  return recoveries.includes(terms.recovery) ? undefined : "wrong_recovery";
+}
+
+/** Checks the inbox on Solana to which the routes of a payout there bridge. It must belong to the same intent. */
+function checkSolanaInbox(terms: Terms, wire: InboxTerms, expected: ExpectedInbox): VerifyReason | undefined {
+  if (expected.solana === undefined) return undefined;
+  // On another chain the hub would pay the terms' own payout, and nothing on Solana.
+  const isOwn = terms.settleChainId === 0n && String(wire.solana?.salt).toLowerCase() === terms.salt;
+  return isOwn && recipientOnSolana(wire, expected) !== undefined ? undefined : "wrong_solana_inbox";
+}
+
+/** The token account of the inbox on Solana, when that inbox is as expected. */
+function recipientOnSolana({ solana }: InboxTerms, expected: ExpectedInbox): Hex | undefined {
+  return solana === undefined ? undefined : expected.solana?.(solana);
+}
+
+/** Checks the routes over which money could leave the inbox on another chain. */
+function checkRoutes(terms: Terms, wire: InboxTerms, expected: ExpectedInbox): VerifyReason | undefined {
+  const { routes } = wire;
+  const { routesRoot, settleChainId, settleToken } = terms;
+  if (expected.routesRoot !== undefined)
+    return routesRoot === expected.routesRoot.toLowerCase() ? undefined : "wrong_routes";
+  const recipient = recipientOnSolana(wire, expected);
+  const bridges = { ...expected.bridges, ...(recipient === undefined ? {} : { recipient }) };
+  const verified = verifyRoutes(routes, { ...bridges, routesRoot, settleChainId, settleToken });
+  return verified.ok ? undefined : "wrong_routes";
+}
+
+function checkIntent(terms: Terms, expected: ExpectedInbox): VerifyReason | undefined {
   if (expected.intent === undefined) return undefined;
   return terms.salt === computeInboxSalt(expected.intent.deploymentId, expected.intent.intentId)
     ? undefined

@@ -1,7 +1,9 @@
 import { checksumAddress, parseAddress } from "./checksum.ts";
 import { currentHub, hubs, type Hub } from "./hubs.ts";
-import { isBytes32 } from "./hex.ts";
+import { encodeUint, isBytes32, toHexDigits } from "./hex.ts";
 import type { Hex } from "./hex.ts";
+import type { Route } from "./routes.ts";
+import type { SolanaInboxTerms } from "./solana/wire.ts";
 import type { Terms } from "./terms.ts";
 
 /** `inboxTerms` in JSON. Addresses have EIP-55 checksums. */
@@ -20,10 +22,25 @@ export type InboxTerms = {
   /** Unix time in seconds. */
   readonly recoverAfter: number;
   readonly routesRoot: string;
+  /** The routes of the root, in its order. The API shows them where it shows one intent; lists and events have only the root. */
+  readonly routes?: readonly InboxRoute[] | undefined;
+  /** The terms of the intent's own inbox on Solana, when it has one. */
+  readonly solana?: SolanaInboxTerms | undefined;
+};
+
+/** One route in JSON, as `inboxTerms.routes` lists it. The fields are those of the hub's `Route`. */
+export type InboxRoute = {
+  /** EIP-155 id in decimal digits. */
+  readonly chainId: string;
+  readonly token: string;
+  readonly adapter: string;
+  /** In the token's smallest units, in decimal digits. */
+  readonly minAmount: string;
+  readonly config: string;
 };
 
 /** Converts terms to the JSON form, with the contracts that determine the address. `hub` is the one that the inbox belongs to. */
-export function termsToWire(terms: Terms, hub: Hub = currentHub): InboxTerms {
+export function termsToWire(terms: Terms, hub: Hub = currentHub): Omit<InboxTerms, "solana"> {
   return {
     version: hub.version,
     hub: checksumAddress(hub.address),
@@ -52,7 +69,7 @@ export function hubFromWire(wire: Pick<InboxTerms, "version" | "hub" | "implemen
 export function termsFromWire(wire: InboxTerms): Terms {
   return {
     salt: requireBytes32("salt", wire.salt),
-    settleChainId: BigInt(requireChainId(wire.settleChainId)),
+    settleChainId: requireDigits("settleChainId", wire.settleChainId, 64),
     settleToken: requireAddress("settleToken", wire.settleToken),
     payout: requireAddress("payout", wire.payout),
     feeRecipient: requireAddress("feeRecipient", wire.feeRecipient),
@@ -61,6 +78,43 @@ export function termsFromWire(wire: InboxTerms): Terms {
     recoverAfter: requireInteger("recoverAfter", wire.recoverAfter, 2 ** 48 - 1),
     routesRoot: requireBytes32("routesRoot", wire.routesRoot),
   };
+}
+
+export function routesToWire(routes: readonly Route[]): InboxRoute[] {
+  return routes.map(({ chainId, token, adapter, minAmount, config }) => ({
+    chainId: chainId.toString(),
+    token: checksumAddress(token),
+    adapter: checksumAddress(adapter),
+    minAmount: minAmount.toString(),
+    config,
+  }));
+}
+
+/** Parses routes from the JSON form, with addresses in lower case. Throws a RangeError that names the first malformed field. */
+export function routesFromWire(wire: readonly InboxRoute[]): Route[] {
+  if (!Array.isArray(wire)) throw new RangeError("routes must be a list");
+  return wire.map((route: unknown, index) => {
+    const fields: Partial<Record<keyof InboxRoute, unknown>> = typeof route === "object" && route !== null ? route : {};
+    const at = (field: keyof InboxRoute) => `routes[${index}].${field}`;
+    return {
+      chainId: requireDigits(at("chainId"), fields.chainId, 64),
+      token: requireAddress(at("token"), fields.token),
+      adapter: requireAddress(at("adapter"), fields.adapter),
+      minAmount: requireDigits(at("minAmount"), fields.minAmount, 256),
+      config: requireBytes(at("config"), fields.config),
+    };
+  });
+}
+
+function requireBytes(name: string, value: unknown): Hex {
+  return `0x${toHexDigits(name, typeof value === "string" ? (value as Hex) : "0x?")}`;
+}
+
+function requireDigits(name: string, value: unknown, bits: number): bigint {
+  const isDigits = typeof value === "string" && /^(?:0|[1-9][0-9]{0,77})$/.test(value);
+  if (!isDigits) throw new RangeError(`${name} must be the decimal digits of a ${bits}-bit number`);
+  encodeUint(name, BigInt(value), bits);
+  return BigInt(value);
 }
 
 function requireBytes32(name: string, value: unknown): Hex {
@@ -73,13 +127,6 @@ function requireAddress(name: string, value: unknown): Hex {
   const address = parseAddress(value);
   if (address === undefined) throw new RangeError(`${name} must be an address with a correct checksum`);
   return address;
-}
-
-function requireChainId(value: unknown): string {
-  const digits = typeof value === "string" && /^(?:0|[1-9][0-9]{0,19})$/.test(value);
-  if (!digits || BigInt(value) >= 1n << 64n)
-    throw new RangeError("settleChainId must be the decimal digits of a 64-bit number");
-  return value;
 }
 
 function requireInteger(name: string, value: unknown, maximum: number): number {

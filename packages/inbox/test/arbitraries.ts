@@ -31,10 +31,13 @@ export const anyTerms: fc.Arbitrary<Terms> = fc.record(
   { noNullPrototype: true },
 );
 
-export const anyRoute: fc.Arbitrary<Route> = fc.record({
-  chainId: fc.bigInt({ min: 0n, max: (1n << 64n) - 1n }),
-  token: anyAddress,
-  adapter: anyAddress,
-  minAmount: fc.bigInt({ min: 0n, max: (1n << 256n) - 1n }),
-  config: anyBytes,
-});
+export const anyRoute: fc.Arbitrary<Route> = fc.record(
+  {
+    chainId: fc.bigInt({ min: 0n, max: (1n << 64n) - 1n }),
+    token: anyAddress,
+    adapter: anyAddress,
+    minAmount: fc.bigInt({ min: 0n, max: (1n << 256n) - 1n }),
+    config: anyBytes,
+  },
+  { noNullPrototype: true },
+);

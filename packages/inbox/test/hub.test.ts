@@ -8,14 +8,17 @@ import { hubAddress, hubCodeHash, hubSalt, implementationAddress } from "@tribut
 import { hubAbi } from "@tributary/inbox/hubAbi";
 import { hubCreationCode, hubCreationCodeHash } from "@tributary/inbox/hubCode";
 import { feeBpsMax } from "@tributary/inbox/hubs";
+import { cctpV2Chains } from "@tributary/inbox/cctpV2Chains";
+import { buildCctpV2Routes } from "@tributary/inbox/cctpV2Routes";
 import { computeRouteProof, computeRoutesRoot } from "@tributary/inbox/routes";
 import type { Route } from "@tributary/inbox/routes";
 import { DEV_ACCOUNTS } from "../../../src/dev/devAccounts.ts";
 import { startTestChain } from "../../../test/support/chain.ts";
 import type { TestChain } from "../../../test/support/chain.ts";
-import type { Terms } from "@tributary/inbox/terms";
+import { zeroAddress, type Terms } from "@tributary/inbox/terms";
 import { anyRoute, anyTerms } from "./arbitraries.ts";
 
+const anAddress: Hex = `0x${"77".repeat(20)}`;
 const SAMPLE_COUNT = 1_000;
 let chain: TestChain;
 
@@ -73,6 +76,30 @@ test("the hub accepts every route with the package's proof, and no other route",
     assert.equal(await readBridgeError([committed, route, proof, "0x"]), "NoAdapter");
     assert.equal(await readBridgeError([committed, foreign, proof, "0x"]), "NoSuchRoute");
   }
+});
+
+test("the hub accepts every route that the package builds, with its proof, and none of them changed", async () => {
+  const [terms] = fc.sample(anyTerms, { numRuns: 1, seed: 20_261_121 });
+  assert.ok(terms !== undefined);
+  const contracts = { messenger: anAddress, transmitter: anAddress };
+  const here = { chainId: BigInt(chain.chainId), domain: 78, usdc: chain.usdc.address, ...contracts };
+  const anyOrigins = fc.tuple(fc.shuffledSubarray([...cctpV2Chains]), fc.nat(cctpV2Chains.length));
+  const property = fc.asyncProperty(anyOrigins, fc.nat(2), async ([others, at], changed) => {
+    const settle = { chainId: 31_337n, domain: 77 };
+    const routes = buildCctpV2Routes({ settle, origins: others.toSpliced(at, 0, here) });
+    const committed = { ...terms, settleChainId: 31_337n, feeBps: 0, routesRoot: computeRoutesRoot(routes) };
+    for (const [index, route] of routes.entries()) {
+      const proof = computeRouteProof(routes, index);
+      const expected = route.chainId === here.chainId ? "NoAdapter" : "WrongChain";
+      assert.equal(await readBridgeError([committed, route, proof, "0x"]), expected);
+      if (route.chainId !== here.chainId) continue;
+      const { minAmount, config } = route;
+      const changes = [{ minAmount: minAmount + 1n }, { config: `${config}00` as const }, { token: zeroAddress }];
+      const forged: Route = { ...route, ...changes[changed] };
+      assert.equal(await readBridgeError([committed, forged, proof, "0x"]), "NoSuchRoute");
+    }
+  });
+  await fc.assert(property, { numRuns: 20, seed: 20_261_121 });
 });
 
 /** Returns the name of the error with which the hub refuses to bridge. */

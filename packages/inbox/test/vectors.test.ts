@@ -5,6 +5,8 @@ import { computeInboxAddress } from "@tributary/inbox/address";
 import { encodeCctpV2Config } from "@tributary/inbox/cctpV2";
 import type { CctpV2Config } from "@tributary/inbox/cctpV2";
 import { cctpV2AdapterAddress } from "@tributary/inbox/cctpV2Adapter";
+import { findCctpV2Chain } from "@tributary/inbox/cctpV2Chains";
+import { buildCctpV2Routes } from "@tributary/inbox/cctpV2Routes";
 import { checksumAddress } from "@tributary/inbox/checksum";
 import { currentHub, firstHub, type Hub } from "@tributary/inbox/hubs";
 import { computeRecoverAfter } from "@tributary/inbox/recoverAfter";
@@ -36,6 +38,7 @@ type Vectors = HubVectors & {
   routesRoot: Hex;
   cctpV2Adapter: Hex;
   cctpV2Configs: { config: CctpV2Config; encoded: Hex }[];
+  cctpV2Routes: { settleChainId: string; routes: { route: JsonForm<Route>; leaf: Hex }[]; routesRoot: Hex };
 };
 
 const path = new URL(import.meta.resolve("@tributary/inbox/vectors.json"));
@@ -83,6 +86,19 @@ test("settings of a CCTP route", () => {
   for (const { config, encoded } of vectors.cctpV2Configs) assert.equal(encodeCctpV2Config(config), encoded);
   const { recipient: _, ...config } = vectors.cctpV2Configs[0]?.config ?? assert.fail();
   assert.equal(encodeCctpV2Config(config), vectors.cctpV2Configs[0]?.encoded);
+});
+
+test("the routes of an intent that is paid on Base", () => {
+  const { settleChainId, routes: expected, routesRoot } = vectors.cctpV2Routes;
+  const settle = findCctpV2Chain(BigInt(settleChainId)) ?? assert.fail();
+  const origins = [1, 42_161, 43_114].map((chainId) => findCctpV2Chain(chainId) ?? assert.fail());
+  const routes = buildCctpV2Routes({ settle, origins });
+  const written = routes.map((route) => ({
+    route: { ...route, chainId: route.chainId.toString(), minAmount: route.minAmount.toString() },
+    leaf: hashRoute(route),
+  }));
+  assert.deepEqual(written, expected);
+  assert.equal(computeRoutesRoot(routes), routesRoot);
 });
 
 test("leaves, proofs and root of routes", () => {

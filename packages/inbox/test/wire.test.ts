@@ -4,9 +4,9 @@ import fc from "fast-check";
 import { getAddress } from "viem";
 import { checksumAddress, parseAddress } from "@tributary/inbox/checksum";
 import { hubAddress, implementationAddress, inboxVersion } from "@tributary/inbox/hub";
-import { termsFromWire, termsToWire } from "@tributary/inbox/wire";
-import type { InboxTerms } from "@tributary/inbox/wire";
-import { anyAddress, anyTerms } from "./arbitraries.ts";
+import { routesFromWire, routesToWire, termsFromWire, termsToWire } from "@tributary/inbox/wire";
+import type { InboxRoute, InboxTerms } from "@tributary/inbox/wire";
+import { anyAddress, anyRoute, anyTerms } from "./arbitraries.ts";
 
 test("terms round-trip through JSON", () => {
   fc.assert(
@@ -17,6 +17,16 @@ test("terms round-trip through JSON", () => {
       assert.equal(wire.version, inboxVersion);
       assert.equal(wire.hub, getAddress(hubAddress));
       assert.equal(wire.implementation, getAddress(implementationAddress));
+    }),
+  );
+});
+
+test("routes round-trip through JSON", () => {
+  fc.assert(
+    fc.property(fc.array(anyRoute, { maxLength: 5 }), (routes) => {
+      const wire = JSON.parse(JSON.stringify(routesToWire(routes))) as InboxRoute[];
+      assert.deepEqual(routesFromWire(wire), routes);
+      for (const [index, { token }] of wire.entries()) assert.equal(token, getAddress(routes[index]?.token ?? ""));
     }),
   );
 });

@@ -1,6 +1,6 @@
-import { ed25519 } from "@noble/curves/ed25519";
 import { sha256 } from "@noble/hashes/sha2";
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils";
+import { isOnCurve } from "./curve.ts";
 import { associatedTokenProgram, decodeKey, encodeKey } from "./keys.ts";
 
 const marker = utf8ToBytes("ProgramDerivedAddress");
@@ -33,18 +33,4 @@ export function deriveAddress(seeds: readonly Uint8Array[], program: string): De
 export function deriveTokenAccount(owner: string, mint: string, program: string): DerivedAddress {
   const seeds = [decodeKey("owner", owner), decodeKey("tokenProgram", program), decodeKey("mint", mint)];
   return deriveAddress(seeds, associatedTokenProgram);
-}
-
-/** Like ExtendedPoint, whose declared type lacks the second parameter. */
-type PointDecoder = { fromHex(bytes: Uint8Array, acceptsEveryEncoding: boolean): unknown };
-
-/** Decodes as the runtime does, which accepts every encoding of a point (ZIP 215). */
-function isOnCurve(bytes: Uint8Array): boolean {
-  const decoder: PointDecoder = ed25519.ExtendedPoint;
-  try {
-    decoder.fromHex(bytes, true);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -18,6 +18,9 @@ export type SolanaInstruction = {
 /** What each instruction of the inbox program is called in its data. */
 export const instructionTags = { settle: 0, bridge: 1, rescue: 2, rescueLamports: 3, reclaim: 4, unnest: 5 } as const;
 
+/** Instructions of the associated token program and of the token programs. */
+const tokenTags = { createIdempotent: 1, transferChecked: 12 } as const;
+
 export const readonlyMeta = (address: string): SolanaAccountMeta => ({ address, isSigner: false, isWritable: false });
 export const writableMeta = (address: string): SolanaAccountMeta => ({ address, isSigner: false, isWritable: true });
 export const signerMeta = (address: string): SolanaAccountMeta => ({ address, isSigner: true, isWritable: false });
@@ -165,6 +168,34 @@ export function buildUnnest(inbox: SolanaInbox, mint: string): SolanaInstruction
     ],
     data: encodeData("unnest", [inbox], 0),
   };
+}
+
+export type PaymentOptions = {
+  /** Its associated token account pays. It signs. */
+  readonly payer: string;
+  /** The mint's smallest units. */
+  readonly units: bigint;
+  /** Decimals of the mint. A wrong number makes the transfer fail. */
+  readonly decimals: number;
+};
+
+/** Pays into an inbox as wallets do: creates its token account if it is missing, at the payer's cost, then transfers. */
+export function buildPayment(
+  inbox: Pick<SolanaInbox, "address" | "tokenProgram"> & { readonly mint: string },
+  { payer, units, decimals }: PaymentOptions,
+): SolanaInstruction[] {
+  const { address, mint, tokenProgram } = inbox;
+  const tokenAccountOf = (owner: string) => writableMeta(deriveTokenAccount(owner, mint, tokenProgram).address);
+  const to = tokenAccountOf(address);
+  const create = [writableSignerMeta(payer), to, ...[address, mint, systemProgram, tokenProgram].map(readonlyMeta)];
+  const transfer = [tokenAccountOf(payer), readonlyMeta(mint), to, signerMeta(payer)];
+  const amount = new DataView(new ArrayBuffer(8));
+  amount.setBigUint64(0, units, true);
+  const data = Uint8Array.of(tokenTags.transferChecked, ...new Uint8Array(amount.buffer), decimals);
+  return [
+    { program: associatedTokenProgram, accounts: create, data: Uint8Array.of(tokenTags.createIdempotent) },
+    { program: tokenProgram, accounts: transfer, data },
+  ];
 }
 
 /** The six accounts with which every instruction begins. */

@@ -1,4 +1,4 @@
-import { base58 } from "@scure/base";
+import { decodeBase58, encodeBase58 } from "./base58.ts";
 
 /** The SPL Token program. */
 export const tokenProgram = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
@@ -11,6 +11,7 @@ export const systemProgram = "11111111111111111111111111111111";
 export const noKey = "1".repeat(32);
 
 const keyBytes = 32;
+const signatureBytes = 64;
 
 /** The same mints, programs and wallets are decoded many times. The oldest entry is evicted first. */
 const decodedKeys = new Map<string, Uint8Array>();
@@ -32,12 +33,18 @@ export function decodeKey(name: string, text: string): Uint8Array {
 export function parseKey(text: unknown): Uint8Array | undefined {
   // 32 bytes have 32 to 44 digits. Longer texts are not decoded, because decoding takes quadratic time.
   if (typeof text !== "string" || !/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(text)) return undefined;
-  const bytes = base58.decode(text);
-  return bytes.length === keyBytes ? bytes : undefined;
+  const bytes = decodeBase58(text);
+  return bytes?.length === keyBytes ? bytes : undefined;
 }
 
 /** Formats 32 bytes as an address. */
 export function encodeKey(bytes: Uint8Array): string {
   if (bytes.length !== keyBytes) throw new RangeError("an address has 32 bytes");
-  return base58.encode(bytes);
+  return encodeBase58(bytes);
+}
+
+/** Formats the 64 bytes of a signature, which name a transaction. */
+export function encodeSignature(bytes: Uint8Array): string {
+  if (bytes.length !== signatureBytes) throw new RangeError("a signature has 64 bytes");
+  return encodeBase58(bytes);
 }

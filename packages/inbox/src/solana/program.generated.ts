@@ -15,6 +15,9 @@ const programs: Readonly<Record<string, string>> = {
   "EtWTRABZaYq6iMfeYKouRu166VU2xqa1": "A27yWq6ooL214xBC1oaNCdJ4dKyDborZRVkc59PXcMwR",
 };
 
+/** Stands for a program that is on no public cluster yet. The vectors use its address; a service with it does not start. */
+export const placeholderProgram = "A27yWq6ooL214xBC1oaNCdJ4dKyDborZRVkc59PXcMwR";
+
 /** The published inbox program of a cluster, by its CAIP-2 reference; undefined for a private cluster. */
 export function findSolanaProgram(cluster: string): string | undefined {
   return Object.hasOwn(programs, cluster) ? programs[cluster] : undefined;

@@ -1,10 +1,11 @@
+import { bytesToHex } from "@noble/hashes/utils";
 import { parseAddress } from "../checksum.ts";
 import type { Hex } from "../hex.ts";
 import { computeInboxSalt } from "../salt.ts";
 import { computeSolanaInbox } from "./address.ts";
 import type { SolanaInbox } from "./address.ts";
 import { cctpMessenger } from "./cctp.ts";
-import { noKey, parseKey, token2022Program, tokenProgram } from "./keys.ts";
+import { decodeKey, noKey, parseKey, token2022Program, tokenProgram } from "./keys.ts";
 import { findSolanaProgram } from "./program.generated.ts";
 import type { SolanaHopTerms, SolanaPayTerms } from "./terms.ts";
 import { solanaInboxVersion, solanaTermsFromWire } from "./wire.ts";
@@ -84,6 +85,17 @@ export function verifySolanaInbox(
     checkKind(inbox, expected) ??
     checkCommitments(inbox, expected);
   return reason === undefined ? { ok: true } : { ok: false, reason };
+}
+
+/**
+ * What `verifyInbox` expects of `inboxTerms.solana`, for a payout on Solana. The result returns the 32 bytes of the inbox's token account when
+ * the terms pass. A function, so that pages that verify no such payout do not load the curve.
+ */
+export function expectSolanaPayout(expected: ExpectedSolanaPayout): (inboxTerms: SolanaInboxTerms) => Hex | undefined {
+  return (inboxTerms) => {
+    const inbox = verifySolanaInbox(inboxTerms, expected).ok ? tryCompute(inboxTerms) : undefined;
+    return inbox === undefined ? undefined : `0x${bytesToHex(decodeKey("tokenAccount", inbox.tokenAccount))}`;
+  };
 }
 
 function tryCompute(wire: SolanaInboxTerms): SolanaInbox | undefined {
