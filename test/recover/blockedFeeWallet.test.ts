@@ -11,6 +11,7 @@ import { termsToWire } from "@tributary/inbox/wire";
 import type { Hex } from "viem";
 import { sendTransaction } from "../../packages/recover/page/sendTransaction.ts";
 import { buildSettleCall } from "../../packages/recover/src/contractCalls.ts";
+import { defaultFeeCeiling } from "../../packages/recover/src/gasPrice.ts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { startTestChain, type TestChain } from "../support/chain.ts";
@@ -89,8 +90,13 @@ describe("recovery while the fee wallet is on the token's blocklist", () => {
     test(`the page settles ${count} inboxes in one transaction`, async () => {
       const terms = Array.from({ length: count }, newTerms);
       const settle = async () => {
-        const from: Hex = operator.address;
-        await sendTransaction(requestAsWallet, from, { call: buildSettleCall(terms), onSent: () => undefined });
+        const account: Hex = operator.address;
+        const feeCeiling = defaultFeeCeiling(BigInt(chain.chainId));
+        await sendTransaction(
+          { request: requestAsWallet, account, feeCeiling },
+          buildSettleCall(terms),
+          () => undefined,
+        );
       };
       assert.deepEqual(await settleTwice(terms, settle), expected);
     });

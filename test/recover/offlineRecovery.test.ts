@@ -7,12 +7,10 @@ import { getAddress, type Hex } from "viem";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import { findPort } from "../../src/dev/findPort.ts";
 import { openDatabase } from "../../src/db/database.ts";
-import { migrate } from "../../src/db/migrate.ts";
-import { systemClock } from "../../src/kernel/clock.ts";
 import { startTestChain, type TestChain } from "../support/chain.ts";
 import { runCli, temporaryFolder } from "../support/cli.ts";
 import { addMerchant } from "../support/merchants.ts";
-import { startPostgres } from "../support/postgres.ts";
+import { createDatabaseOn, startOwnServer } from "../support/database.ts";
 import { openInstallation } from "../support/serviceInstallation.ts";
 
 // Server and database are lost. The merchant still has the API's answer, a key
@@ -56,10 +54,9 @@ type Answer = { inboxAddress: string; inboxTerms: { recoverAfter: number } };
 
 /** A real service issues an intent; then it is killed and its database deleted. */
 async function runThenWipeServer(): Promise<Answer> {
-  const server = await startPostgres(undefined, { isDurable: true });
-  const databaseUrl = server.urlOf("postgres");
+  const server = await startOwnServer({ isDurable: true });
+  const databaseUrl = await createDatabaseOn(server, "service");
   const db = await openDatabase({ url: databaseUrl });
-  await migrate(db, { appliedAt: systemClock.now() });
   const { apiKey } = await addMerchant(db, {
     feeBps: FEE_BPS,
     chainReference: String(home.chainId),

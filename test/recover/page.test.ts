@@ -1,28 +1,28 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";
-import { pathToFileURL } from "node:url";
 import { computeInboxAddress } from "@tributary/inbox/address";
 import { computeRecoverAfter } from "@tributary/inbox/recoverAfter";
 import { computeRoutesRoot } from "@tributary/inbox/routes";
 import { computeInboxSalt } from "@tributary/inbox/salt";
 import type { Terms } from "@tributary/inbox/terms";
 import { termsToWire } from "@tributary/inbox/wire";
-import type { Browser, Page } from "playwright-core";
+import type { Browser } from "playwright-core";
 import type { Hex } from "viem";
 import { buildPage, PAGE_PATH } from "../../packages/recover/scripts/buildPage.ts";
 import { DEV_ACCOUNTS, type DevAccount } from "../../src/dev/devAccounts.ts";
-import { sendCalls } from "../../src/dev/chains/devClient.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
-import { openBrowser, skipWithoutChromium } from "../support/browser.ts";
+import { skipWithoutChromium } from "../support/browser.ts";
+import { sharedBrowser } from "../support/sharedBrowser.ts";
 import { startTestChain, type TestChain } from "../support/chain.ts";
+import { openRecoveryPage } from "../support/recoveryPage.ts";
 
 // The offline recovery page in a real browser, with a wallet that signs for one account.
 
 const WALLET: Hex = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
 
 test("the page in the repository matches its sources", async () => {
-  assert.equal(await readFile(PAGE_PATH, "utf8"), await buildPage(), "run: npm run page -w @tributary/recover");
+  assert.ok((await readFile(PAGE_PATH, "utf8")) === (await buildPage()), "run: npm run page -w @tributary/recover");
 });
 
 describe("the recovery page", { skip: skipWithoutChromium }, () => {
@@ -31,7 +31,7 @@ describe("the recovery page", { skip: skipWithoutChromium }, () => {
   let terms: Terms;
 
   before(async () => {
-    [chain, browser] = await Promise.all([startTestChain(), openBrowser()]);
+    [chain, browser] = await Promise.all([startTestChain(), sharedBrowser()]);
     terms = {
       salt: computeInboxSalt(`0x${"11".repeat(32)}`, "pi_page"),
       settleChainId: BigInt(chain.chainId),
@@ -47,47 +47,12 @@ describe("the recovery page", { skip: skipWithoutChromium }, () => {
     await chain.pay(chain.dusd.address, computeInboxAddress(terms), { amountUnits: 2n * 10n ** 18n });
   });
   after(async () => {
-    await Promise.all([chain.stop(), browser.close()]);
+    await chain.stop();
   });
 
-  /** Opens the page from a file, with a wallet that announces itself by EIP-6963. */
-  async function open(account: DevAccount): Promise<{ page: Page; errors: string[] }> {
-    const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
-    const errors: string[] = [];
-    page.on("pageerror", (error) => errors.push(error.message));
-    page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
-    page.on("request", (request) => request.url().startsWith("file:") || errors.push(request.url()));
-    await page.exposeFunction("askWallet", (method: string, params: unknown[]) => answer(account, method, params));
-    await page.addInitScript(() => {
-      const ask = (window as unknown as { askWallet: (method: string, params: unknown) => Promise<unknown> }).askWallet;
-      const provider = {
-        request: ({ method, params = [] }: { method: string; params?: unknown }) => ask(method, params),
-        on: () => {},
-      };
-      const announce = () =>
-        window.dispatchEvent(
-          new CustomEvent("eip6963:announceProvider", {
-            detail: { info: { uuid: "1", name: "Test Wallet" }, provider },
-          }),
-        );
-      window.addEventListener("eip6963:requestProvider", announce);
-    });
-    await page.goto(pathToFileURL(PAGE_PATH).href);
-    await page
-      .getByLabel("Intents as JSON")
-      .fill(JSON.stringify({ intentId: "pi_page", inboxTerms: termsToWire(terms) }));
-    await page.getByRole("button", { name: "Connect Test Wallet" }).click();
-    return { page, errors };
-  }
-
-  async function answer(account: DevAccount, method: string, params: unknown[]): Promise<unknown> {
-    if (method === "eth_requestAccounts") return [account.address];
-    if (method === "eth_sendTransaction") {
-      const [{ to, data }] = params as [{ to: Hex; data: Hex }];
-      const [receipt] = await sendCalls(chain.client, account, [{ to, data }]);
-      return receipt?.transactionHash;
-    }
-    return chain.client.request<{ Method: string; Parameters: unknown[]; ReturnType: unknown }>({ method, params });
+  function open(account: DevAccount) {
+    const intents = { intentId: "pi_page", inboxTerms: termsToWire(terms) };
+    return openRecoveryPage(browser, { account, chain: () => chain, intents });
   }
 
   test("a stranger can settle the payout token; the page offers the wrong token only to the recovery address", async () => {

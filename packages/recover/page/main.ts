@@ -1,15 +1,27 @@
+import type { CctpV2Chain } from "@tributary/inbox/cctpV2Chains";
 import { checksumAddress, parseAddress } from "@tributary/inbox/checksum";
 import type { Hub } from "@tributary/inbox/hubs";
-import type { Hex } from "@tributary/inbox/terms";
+import { zeroBytes32, type Hex } from "@tributary/inbox/terms";
+import { parseQuantity } from "../src/abi.ts";
+import { parseBridges } from "../src/bridge/parseBridges.ts";
+import { planBridge, type BridgePlan, type ProvenRoute } from "../src/bridge/planBridge.ts";
 import { batchSettlements, buildDeployHubCall, buildRescueCall, buildSettleCall } from "../src/contractCalls.ts";
 import { inspectChain, type RpcRequester, type Holding, type ChainInspection } from "../src/inspectChain.ts";
+import { defaultFeeCeiling, formatGwei, GasPriceTooHigh, parseGwei } from "../src/gasPrice.ts";
 import { defaultReceiver, NATIVE_TOKEN, planRecovery } from "../src/planRecovery.ts";
-import { parseInboxes, type VerifiedInbox } from "../src/parseInboxes.ts";
+import type { VerifiedInbox } from "../src/parseInboxes.ts";
+import { parseIntents, type ParsedIntents } from "../src/parseIntents.ts";
 import { formatDay, formatUnits } from "../src/format.ts";
-import { sendTransaction } from "./sendTransaction.ts";
+import { describeRoute, sendBridge } from "./bridge.ts";
+import { byId, createElement, setMessage } from "./dom.ts";
+import { setUpReceiving } from "./receive.ts";
+import { sendTransaction, type PageSender } from "./sendTransaction.ts";
+import { listSolanaTerms, setUpSolana } from "./solana/solanaStep.ts";
 import { createRpcRequester, describeError, watchWallets, type BrowserWallet } from "./wallets.ts";
 
-// A page whose only connection is the wallet. It writes all values as text.
+// A page whose only connections are the wallet and, on request, an RPC URL of Solana and Circle's attestation service. It writes all values as text.
+
+const DONE = "Done. The remaining balances are shown above.";
 
 type ConnectedWallet = { request: RpcRequester; account: Hex };
 
@@ -22,30 +34,28 @@ const input = byId<HTMLTextAreaElement>("intents");
 const fileInput = byId<HTMLInputElement>("file");
 const tokenInput = byId<HTMLInputElement>("tokens");
 const blockInput = byId<HTMLInputElement>("from-block");
+const bridgesInput = byId<HTMLTextAreaElement>("bridges");
+const maxFeeInput = byId<HTMLInputElement>("max-fee");
 
 input.addEventListener("input", () => loadInboxes(input.value));
 fileInput.addEventListener("change", () => void loadFile());
 byId("look").addEventListener("click", () => void inspect());
+setUpReceiving({
+  inboxes: () => inboxes,
+  bridges: readBridges,
+  sender: async () => {
+    if (connectedWallet === undefined) throw new Error("Connect your wallet first.");
+    const { request } = connectedWallet;
+    return toSender(connectedWallet, parseQuantity(await request("eth_chainId", []), "its id"));
+  },
+  onReceived: inspect,
+});
+const solanaStep = setUpSolana({
+  onBridged: (signature) => {
+    byId<HTMLInputElement>("burn-tx").value = signature;
+  },
+});
 watchWallets(showWallets);
-
-function byId<T extends HTMLElement = HTMLElement>(id: string): T {
-  const element = document.getElementById(id);
-  if (element === null) throw new Error(`the page has no ${id}`);
-  return element as T;
-}
-
-function createElement(tag: string, text = "", className = ""): HTMLElement {
-  const made = document.createElement(tag);
-  made.textContent = text;
-  if (className !== "") made.className = className;
-  return made;
-}
-
-function setMessage(id: string, text: string, tone: "" | "good" | "bad" = ""): void {
-  const element = byId(id);
-  element.textContent = text;
-  element.className = tone;
-}
 
 async function loadFile(): Promise<void> {
   const [file] = fileInput.files ?? [];
@@ -56,31 +66,65 @@ async function loadFile(): Promise<void> {
 
 function loadInboxes(text: string): void {
   byId("inboxes").replaceChildren();
-  inboxes = [];
   setMessage("intents-status", "");
-  byId("chain-step").hidden = true;
-  if (text.trim() === "") return;
+  let intents: ParsedIntents = { onEvm: [], onSolana: [] };
   try {
-    inboxes = parseInboxes(text);
+    if (text.trim() !== "") intents = parseIntents(text);
   } catch (error) {
-    return setMessage("intents-status", describeError(error), "bad");
+    setMessage("intents-status", describeError(error), "bad");
   }
-  const [only] = inboxes;
-  if (only === undefined) return;
-  setMessage(
-    "intents-status",
-    inboxes.length === 1
-      ? "The address was recomputed from the terms."
-      : `${inboxes.length} inboxes, each recomputed from its terms.`,
-    "good",
-  );
-  if (inboxes.length === 1) byId("inboxes").replaceChildren(...renderTerms(only));
+  const { onEvm, onSolana } = intents;
+  inboxes = onEvm;
+  latestInspection += 1;
+  byId("wallet-title").textContent = onSolana.length === 0 ? "Your wallet" : "Your wallet on EVM chains";
+  byId("wallet-step").hidden = onEvm.length === 0 && onSolana.length > 0;
+  byId("chain-step").hidden = true;
+  const isBridged = onSolana.some(({ inbox }) => inbox.terms.kind === "hop");
+  byId("receive-step").hidden =
+    onEvm.length === 0 || (!isBridged && onEvm.every(({ terms }) => terms.routesRoot === zeroBytes32));
+  solanaStep.load(intents);
+  showTerms(intents);
   void inspect();
 }
 
-function renderTerms({ address, terms, intentId }: VerifiedInbox): HTMLElement[] {
-  const rows: [string, string][] = [
-    ...(intentId === undefined ? [] : [["Intent", intentId] as [string, string]]),
+function showTerms({ onEvm, onSolana }: ParsedIntents): void {
+  const count = onEvm.length + onSolana.length;
+  if (count === 0) return;
+  setMessage(
+    "intents-status",
+    count === 1 ? "The address was recomputed from the terms." : `${count} inboxes, each recomputed from its terms.`,
+    "good",
+  );
+  // The two inboxes of one intent are shown too.
+  const [inbox, solanaInbox] = [onEvm[0], onSolana[0]];
+  if (onEvm.length > 1 || onSolana.length > 1) return;
+  byId("inboxes").replaceChildren(
+    ...renderTerms(nameIntent(inbox?.intentId ?? solanaInbox?.intentId)),
+    ...renderTerms(inbox === undefined ? [] : listTerms(inbox)),
+    ...renderTerms(solanaInbox === undefined ? [] : listSolanaTerms(solanaInbox)),
+  );
+}
+
+/** Circle's contracts on chains that this page does not know. */
+function readBridges(): CctpV2Chain[] {
+  if (bridgesInput.value.trim() === "") return [];
+  try {
+    return parseBridges(bridgesInput.value);
+  } catch (error) {
+    throw new Error(`Circle's contracts: ${describeError(error)}`);
+  }
+}
+
+function renderTerms(rows: readonly (readonly [name: string, value: string])[]): HTMLElement[] {
+  return rows.flatMap(([name, value]) => [createElement("dt", name), createElement("dd", value)]);
+}
+
+function nameIntent(intentId: string | undefined): [string, string][] {
+  return intentId === undefined ? [] : [["Intent", intentId]];
+}
+
+function listTerms({ address, terms }: VerifiedInbox): [string, string][] {
+  return [
     ["Inbox", checksumAddress(address)],
     ["Pays", checksumAddress(terms.payout)],
     ["In token", `${checksumAddress(terms.settleToken)} on chain ${terms.settleChainId}`],
@@ -88,7 +132,6 @@ function renderTerms({ address, terms, intentId }: VerifiedInbox): HTMLElement[]
     ["Recovery", terms.recovery === NATIVE_TOKEN ? "none" : checksumAddress(terms.recovery)],
     ["Everything from", formatDay(terms.recoverAfter)],
   ];
-  return rows.flatMap(([name, value]) => [createElement("dt", name), createElement("dd", value)]);
 }
 
 function showWallets(wallets: readonly BrowserWallet[]): void {
@@ -159,6 +202,7 @@ function showInspection(sight: ChainInspection, wallet: ConnectedWallet): void {
       ? "holds nothing for these inboxes. Switch the network in your wallet to inspect another chain."
       : "holds:";
   setMessage("chain-status", `Chain ${chainId} ${found}`);
+  maxFeeInput.placeholder = formatGwei(defaultFeeCeiling(chainId));
   const notes = [
     ...(isTokenSearchComplete
       ? []
@@ -192,21 +236,40 @@ function renderHolding(holding: Holding, sight: ChainInspection, wallet: Connect
       `${token === NATIVE_TOKEN ? "" : `${checksumAddress(token)} `}in ${checksumAddress(inbox.address)}`,
     ),
   );
+  const bridgePlan = planBridge(inbox, { chainId: sight.chainId, token }, readBridges());
+  if (bridgePlan.kind === "bridge")
+    for (const route of bridgePlan.routes.toSorted((one) => (one.speed === "standard" ? -1 : 1)))
+      row.append(createActionButton(describeRoute(route, holding), () => bridge(holding, route, { sight, wallet })));
+  if (bridgePlan.kind === "refused" || bridgePlan.kind === "unlisted")
+    row.append(createElement("small", describeUnusable(bridgePlan)));
+  row.append(renderPlan(holding, sight, wallet));
+  return row;
+}
+
+function describeUnusable(plan: BridgePlan): string {
+  if (plan.kind === "unlisted")
+    return "It may have a route to its payout: paste the whole intent, with inboxTerms.routes.";
+  const isUnknown = plan.kind === "refused" && ["wrong_chain", "wrong_domain"].includes(plan.reason);
+  return isUnknown
+    ? "This page does not know Circle's contracts on one of its chains: paste them below to bridge it."
+    : "Its route may lead elsewhere, so it is not bridged.";
+}
+
+/** What settling or rescuing can do with a holding. */
+function renderPlan(holding: Holding, sight: ChainInspection, wallet: ConnectedWallet): HTMLElement {
+  const { inbox } = holding;
   const plan = planFor(holding, sight);
   if (plan.kind === "none")
-    row.append(createElement("small", "Its terms name no recovery address: it cannot be moved here."));
-  else if (plan.kind === "settle")
-    row.append(createActionButton("Settle to the payout", () => sendSettle([holding], sight, wallet)));
-  else if (!plan.isAllowed)
-    row.append(createElement("small", `The recovery address may take it from ${formatDay(plan.allowedFromSeconds)}.`));
-  else if (plan.sender !== wallet.account)
-    row.append(createElement("small", `Connect the recovery address ${checksumAddress(plan.sender)} to take it out.`));
-  else {
-    const isPayout = rescueReceiver(inbox, sight, wallet) === inbox.terms.payout;
-    const label = isPayout ? "Rescue to the payout wallet" : "Rescue to the recovery address";
-    row.append(createActionButton(label, () => sendRescue(holding, sight, wallet)));
-  }
-  return row;
+    return createElement("small", "Its terms name no recovery address: it cannot be rescued here.");
+  if (plan.kind === "settle")
+    return createActionButton("Settle to the payout", () => sendSettle([holding], sight, wallet));
+  if (!plan.isAllowed)
+    return createElement("small", `The recovery address may take it from ${formatDay(plan.allowedFromSeconds)}.`);
+  if (plan.sender !== wallet.account)
+    return createElement("small", `Connect the recovery address ${checksumAddress(plan.sender)} to take it out.`);
+  const isPayout = rescueReceiver(inbox, sight, wallet) === inbox.terms.payout;
+  const label = isPayout ? "Rescue to the payout wallet" : "Rescue to the recovery address";
+  return createActionButton(label, () => sendRescue(holding, sight, wallet));
 }
 
 function renderSettleAll(holdings: readonly Holding[], sight: ChainInspection, wallet: ConnectedWallet): HTMLElement {
@@ -215,60 +278,73 @@ function renderSettleAll(holdings: readonly Holding[], sight: ChainInspection, w
   return row;
 }
 
-function createActionButton(label: string, action: () => Promise<void>): HTMLElement {
+/** `action` returns its message. */
+function createActionButton(label: string, action: () => Promise<string>): HTMLElement {
   const button = createElement("button", label) as HTMLButtonElement;
   button.addEventListener("click", () => {
     for (const other of document.querySelectorAll<HTMLButtonElement>("#holdings button")) other.disabled = true;
     action()
-      .then(inspect)
-      .then(() => setMessage("act-status", "Done. The remaining balances are shown above.", "good"))
+      .then(async (message) => {
+        await inspect();
+        setMessage("act-status", message, "good");
+      })
       .catch((error: unknown) => {
-        setMessage("act-status", describeError(error), "bad");
+        const advice = error instanceof GasPriceTooHigh ? " Wait, or raise the highest gas price below." : "";
+        setMessage("act-status", `${describeError(error)}${advice}`, "bad");
         return inspect();
       });
   });
   return button;
 }
 
-async function ensureHub(
-  { absentHubs }: ChainInspection,
-  { request, account }: ConnectedWallet,
-  hub: Hub,
-): Promise<void> {
-  if (!absentHubs.includes(hub)) return;
-  await sendTransaction(request, account, {
-    call: buildDeployHubCall(hub),
-    onSent: (hash) => setMessage("act-status", `Putting the hub there: ${hash}`),
-  });
+function toSender({ request, account }: ConnectedWallet, chainId: bigint): PageSender {
+  const typed = maxFeeInput.value.trim();
+  const feeCeiling = typed === "" ? defaultFeeCeiling(chainId) : parseGwei(typed);
+  if (feeCeiling === undefined) throw new Error(`${typed} is not a gas price in gwei.`);
+  return { request, account, feeCeiling };
+}
+
+async function ensureHub(sight: ChainInspection, wallet: ConnectedWallet, hub: Hub): Promise<void> {
+  if (!sight.absentHubs.includes(hub)) return;
+  await sendTransaction(toSender(wallet, sight.chainId), buildDeployHubCall(hub), (hash) =>
+    setMessage("act-status", `Putting the hub there: ${hash}`),
+  );
+}
+
+async function bridge(
+  holding: Holding,
+  route: ProvenRoute,
+  { sight, wallet }: { sight: ChainInspection; wallet: ConnectedWallet },
+): Promise<string> {
+  await ensureHub(sight, wallet, holding.inbox.hub);
+  return sendBridge(holding, route, toSender(wallet, sight.chainId));
 }
 
 async function sendSettle(
   holdings: readonly Holding[],
   sight: ChainInspection,
   wallet: ConnectedWallet,
-): Promise<void> {
+): Promise<string> {
   for (const hub of new Set(holdings.map(({ inbox }) => inbox.hub))) await ensureHub(sight, wallet, hub);
   for (const batch of batchSettlements(holdings)) {
     const call = buildSettleCall(
       batch.map(({ inbox }) => inbox.terms),
       batch[0]?.inbox.hub,
     );
-    await sendTransaction(wallet.request, wallet.account, {
-      call,
-      onSent: (hash) => setMessage("act-status", `Settling: ${hash}`),
-    });
+    await sendTransaction(toSender(wallet, sight.chainId), call, (hash) =>
+      setMessage("act-status", `Settling: ${hash}`),
+    );
   }
+  return DONE;
 }
 
 function rescueReceiver({ terms }: VerifiedInbox, { chainId }: ChainInspection, { account }: ConnectedWallet): Hex {
   return defaultReceiver(terms, { chainId, sender: account });
 }
 
-async function sendRescue({ inbox, token }: Holding, sight: ChainInspection, wallet: ConnectedWallet): Promise<void> {
+async function sendRescue({ inbox, token }: Holding, sight: ChainInspection, wallet: ConnectedWallet): Promise<string> {
   await ensureHub(sight, wallet, inbox.hub);
   const call = buildRescueCall(inbox, token, rescueReceiver(inbox, sight, wallet));
-  await sendTransaction(wallet.request, wallet.account, {
-    call,
-    onSent: (hash) => setMessage("act-status", `Rescuing: ${hash}`),
-  });
+  await sendTransaction(toSender(wallet, sight.chainId), call, (hash) => setMessage("act-status", `Rescuing: ${hash}`));
+  return DONE;
 }

@@ -10,7 +10,7 @@ import { NATIVE_TOKEN } from "./planRecovery.ts";
 /** A call for the wallet to send; it never carries value. */
 export type ContractCall = { readonly to: Hex; readonly data: Hex };
 
-const TERMS_ABI_TYPE = "(bytes32,uint64,address,address,address,uint16,address,uint48,bytes32)";
+export const TERMS_ABI_TYPE = "(bytes32,uint64,address,address,address,uint16,address,uint48,bytes32)";
 const SETTLE_SELECTOR = toFunctionSelector(`settle(${TERMS_ABI_TYPE})`);
 const SETTLE_MANY_SELECTOR = toFunctionSelector(`settleMany(${TERMS_ABI_TYPE}[],uint256)`);
 const FIRST_SETTLE_MANY_SELECTOR = toFunctionSelector(`settleMany(${TERMS_ABI_TYPE}[])`);

@@ -1,23 +1,24 @@
 import type { Hex } from "@tributary/inbox/terms";
 import { parseQuantity } from "./abi.ts";
+import { isReceiveCall } from "./bridge/bridgeCalls.ts";
 import { isSettleManyCall, type ContractCall } from "./contractCalls.ts";
 import { initialGasLimit, raiseGasLimit, TRANSACTION_GAS_MAX } from "./gasLimit.ts";
 import type { RpcRequester } from "./inspectChain.ts";
 
 /**
- * Finds the gas limit of a call. Several inboxes are simulated at the limit, which must settle the same ones as plenty of gas does. Rejects
- * when the chain refuses the call.
+ * Finds the gas limit of a call. Several inboxes, and a receipt, are simulated at the limit, which must do the same as plenty of gas does.
+ * Rejects when the chain refuses the call.
  */
 export async function findGasLimit(request: RpcRequester, from: Hex, call: ContractCall): Promise<bigint> {
   const estimated = parseQuantity(await request("eth_estimateGas", [{ from, ...call }]), "its gas");
   const first = initialGasLimit(estimated, TRANSACTION_GAS_MAX);
-  if (!isSettleManyCall(call)) return first;
+  if (!isSettleManyCall(call) && !isReceiveCall(call)) return first;
   const gasMax = await readGasMax(request);
   const simulate = async (gas: bigint) =>
     String(await request("eth_call", [{ from, ...call, gas: `0x${gas.toString(16)}` }, "latest"]).catch(() => "0x"));
-  const settledWithPlenty = await simulate(gasMax);
+  const resultWithPlenty = await simulate(gasMax);
   let limit: bigint | undefined = first;
-  while (limit !== undefined && (await simulate(limit)) !== settledWithPlenty) limit = raiseGasLimit(limit, gasMax);
+  while (limit !== undefined && (await simulate(limit)) !== resultWithPlenty) limit = raiseGasLimit(limit, gasMax);
   return limit ?? gasMax;
 }
 

@@ -39,7 +39,7 @@ export type ChainInspection = {
 };
 
 export type InspectOptions = {
-  /** Tokens to check besides the settle tokens and those found in the chain's logs. */
+  /** Tokens to check besides the settle tokens, those of the routes, and those found in the chain's logs. */
   readonly tokens: readonly Hex[];
   /** The first block of the search for tokens that were sent to the inboxes. */
   readonly fromBlock: bigint;
@@ -71,8 +71,9 @@ export async function inspectChain(
   const receivedTokens = await findReceivedTokens(request, inboxes, options.fromBlock);
   const queries = inboxes.flatMap((inbox) => {
     const settleTokens = inbox.terms.settleChainId === chainId ? [inbox.terms.settleToken] : [];
+    const routed = (inbox.routes ?? []).filter((route) => route.chainId === chainId).map(({ token }) => token);
     const received = receivedTokens?.get(inbox.address) ?? [];
-    return [...new Set([NATIVE_TOKEN, ...settleTokens, ...options.tokens, ...received])].map((token) => ({
+    return [...new Set([NATIVE_TOKEN, ...settleTokens, ...routed, ...options.tokens, ...received])].map((token) => ({
       inbox,
       token,
     }));
@@ -171,7 +172,7 @@ function addTransferLog(found: Map<Hex, Set<Hex>>, log: unknown): void {
   found.set(inbox, tokens);
 }
 
-async function readHubState(request: RpcRequester, hub: Hub): Promise<HubState> {
+export async function readHubState(request: RpcRequester, hub: Hub): Promise<HubState> {
   const code = await readCode(request, hub.address);
   if (code === "0x") return "absent";
   const hash = bytesToHex(keccak_256(hexToBytes(code.slice(2))));

@@ -1,8 +1,9 @@
 import { computeInboxAddress } from "@tributary/inbox/address";
 import { parseAddress } from "@tributary/inbox/checksum";
 import { hubs, type Hub } from "@tributary/inbox/hubs";
-import type { Hex, Terms } from "@tributary/inbox/terms";
-import { hubFromWire, termsFromWire, type InboxTerms } from "@tributary/inbox/wire";
+import { computeRoutesRoot, type Route } from "@tributary/inbox/routes";
+import { zeroBytes32, type Hex, type Terms } from "@tributary/inbox/terms";
+import { hubFromWire, routesFromWire, termsFromWire, type InboxRoute, type InboxTerms } from "@tributary/inbox/wire";
 
 /** An inbox whose address was recomputed from its terms. */
 export type VerifiedInbox = {
@@ -11,6 +12,8 @@ export type VerifiedInbox = {
   readonly terms: Terms;
   /** The hub that it belongs to. */
   readonly hub: Hub;
+  /** The routes of its terms, in the order of their root; undefined where the file shows only the root. */
+  readonly routes: readonly Route[] | undefined;
 };
 
 /** The input is invalid; the message names the entry and the valid form. */
@@ -23,25 +26,41 @@ const INBOXES_MAX = 10_000;
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
+/** One JSON value of a file. The prefix names it in messages when the file has several. */
+export type FileEntry = { readonly value: unknown; readonly prefix: string };
+
 /**
- * Parses inboxes from the text of a file: an intent from the API, its `inboxTerms` alone, a list of either (with or without the API's list
- * envelope), or one of them per line. Throws InboxInputError for a malformed entry, other contracts, or an address that differs from the
- * one of its terms.
+ * Parses inboxes from the text of a file: an intent from the API or from `tributary intents show --json`, its `inboxTerms` alone, a list of
+ * either (with or without the API's list envelope), or one of them per line. Throws InboxInputError for a malformed entry, other contracts, or
+ * an address that differs from the one of its terms.
  */
 export function parseInboxes(text: string): VerifiedInbox[] {
-  const entries = readEntries(text);
-  const inboxes = entries.map((entry, index) => parseEntry(entry, entries.length === 1 ? "" : `Entry ${index + 1}: `));
+  return parseInboxEntries(readEntries(text));
+}
+
+/** Like parseInboxes, for entries that were read already. */
+export function parseInboxEntries(entries: readonly FileEntry[]): VerifiedInbox[] {
+  const inboxes = entries.map(parseEntry);
+  // Lists and events show only the root. Intents of one rail share it, so one intent with routes serves all of them.
+  const routes = new Map(
+    inboxes.map((inbox) => [inbox.terms.routesRoot, inbox.routes] as const).filter(([, list]) => list),
+  );
+  const completed = inboxes.map((inbox) => ({ ...inbox, routes: inbox.routes ?? routes.get(inbox.terms.routesRoot) }));
   // Two copies of one intent are one inbox.
-  return [...new Map(inboxes.map((inbox) => [inbox.address, inbox])).values()];
+  return [...new Map(completed.map((inbox) => [inbox.address, inbox])).values()];
 }
 
 /** The entries of a file: one JSON value, a list (with or without the API's list envelope), or one value per line. Throws InboxInputError. */
-export function readEntries(text: string): unknown[] {
+export function readEntries(text: string): FileEntry[] {
   const entries = splitEntries(text.replace(/^\ufeff/, ""));
   if (entries.length === 0) throw new InboxInputError("It contains no intent.");
   if (entries.length > INBOXES_MAX)
     throw new InboxInputError(`It contains more than ${INBOXES_MAX} intents: split it.`);
-  return entries;
+  return entries.map((entry, index) => {
+    // `tributary intents show` prints the intent beside its deposits.
+    const value = isJsonObject(entry) && isJsonObject(entry["intent"]) ? entry["intent"] : entry;
+    return { value, prefix: entries.length === 1 ? "" : `Entry ${index + 1}: ` };
+  });
 }
 
 function splitEntries(text: string): unknown[] {
@@ -72,17 +91,33 @@ function tryParseJson(text: string): { value: unknown } | undefined {
   }
 }
 
-function parseEntry(entry: unknown, prefix: string): VerifiedInbox {
+function parseEntry({ value: entry, prefix }: FileEntry): VerifiedInbox {
   if (!isJsonObject(entry)) throw new InboxInputError(`${prefix}an intent or its inboxTerms must be a JSON object.`);
   const wire = isJsonObject(entry["inboxTerms"]) ? entry["inboxTerms"] : entry;
   const hub = parseHub(wire, prefix);
   const terms = parseTerms(wire, prefix);
   const address = computeInboxAddress(terms, hub);
-  const statedAddress = entry["inboxAddress"];
+  // An intent that is paid out on Solana states its inbox there.
+  const isPaidOnSolana = isJsonObject(wire["solana"]) && wire["solana"]["kind"] === "pay";
+  const statedAddress = isPaidOnSolana ? undefined : entry["inboxAddress"];
   if (statedAddress !== undefined && parseAddress(statedAddress) !== address)
     throw new InboxInputError(`${prefix}its terms determine the inbox ${address}, not ${quoteValue(statedAddress)}.`);
   const intentId = entry["intentId"];
-  return { intentId: typeof intentId === "string" ? intentId : undefined, address, terms, hub };
+  const routes = parseRoutes(wire, terms, prefix);
+  return { intentId: typeof intentId === "string" ? intentId : undefined, address, terms, hub, routes };
+}
+
+function parseRoutes(wire: JsonObject, { routesRoot }: Terms, prefix: string): Route[] | undefined {
+  if ((wire["routes"] ?? undefined) === undefined) return routesRoot === zeroBytes32 ? [] : undefined;
+  let routes: Route[];
+  try {
+    routes = routesFromWire(wire["routes"] as InboxRoute[]);
+  } catch (error) {
+    throw new InboxInputError(`${prefix}inboxTerms: ${error instanceof Error ? error.message : String(error)}.`);
+  }
+  if (computeRoutesRoot(routes) !== routesRoot)
+    throw new InboxInputError(`${prefix}inboxTerms.routes do not have the root ${routesRoot} of its terms.`);
+  return routes;
 }
 
 /** Other contracts have other addresses and unknown rules. */

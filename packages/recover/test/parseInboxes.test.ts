@@ -3,7 +3,10 @@ import { test } from "node:test";
 import { computeInboxAddress } from "@tributary/inbox/address";
 import { currentHub, firstHub, type Hub } from "@tributary/inbox/hubs";
 import vectors from "@tributary/inbox/vectors.json" with { type: "json" };
-import { termsToWire } from "@tributary/inbox/wire";
+import { cctpV2Chains } from "@tributary/inbox/cctpV2Chains";
+import { buildCctpV2Routes } from "@tributary/inbox/cctpV2Routes";
+import { computeRoutesRoot } from "@tributary/inbox/routes";
+import { routesToWire, termsToWire } from "@tributary/inbox/wire";
 import type { Hex, Terms } from "@tributary/inbox/terms";
 import { batchSettlements } from "@tributary/recover/contractCalls";
 import type { Holding } from "@tributary/recover/inspectChain";
@@ -61,10 +64,32 @@ test("inboxes of the first hub belong to it, and those of the current one to tha
   );
 });
 
+test("routes are those of the root; an intent that shows only the root takes them from another with the same root", () => {
+  const origins = cctpV2Chains.filter(({ chainId }) => chainId === 1n || chainId === 10n);
+  const routes = buildCctpV2Routes({ settle: { chainId: 8_453n, domain: 6 }, origins });
+  const bridged = (salt: string, shown: object) => {
+    const terms: Terms = { ...laterTerms, salt: `0x${salt.repeat(32)}`, routesRoot: computeRoutesRoot(routes) };
+    return { ...termsToWire(terms), ...shown };
+  };
+  const [whole, rootOnly] = [bridged("01", { routes: routesToWire(routes) }), bridged("02", {})];
+  const routesOf = (value: unknown) => parseInboxes(JSON.stringify(value)).map((inbox) => inbox.routes?.length);
+  assert.deepEqual(routesOf(whole), [4]);
+  assert.deepEqual(routesOf(rootOnly), [undefined]);
+  assert.deepEqual(routesOf([rootOnly, whole]), [4, 4]);
+  assert.deepEqual(routesOf([whole, bridged("01", {})]), [4], "two copies are one inbox");
+  assert.deepEqual(routesOf(first), [0]);
+  assert.deepEqual(routesOf({ ...first.inboxTerms, routes: [] }), [0]);
+  const hasOtherRoot = /inboxTerms.routes do not have the root 0x/;
+  assert.match(expectError(bridged("01", { routes: routesToWire(routes.slice(1)) })), hasOtherRoot);
+  assert.match(expectError({ ...first.inboxTerms, routes: routesToWire(routes) }), hasOtherRoot);
+  assert.match(expectError(bridged("01", { routes: [{ chainId: 1 }] })), /routes\[0\]\.chainId must be/);
+  assert.match(expectError(bridged("01", { routes: "all" })), /routes must be a list/);
+});
+
 test("a batch settles inboxes of one hub, and the native coin alone", () => {
   const holding = (hub: Hub, salt: number, token: Hex = `0x${"0a".repeat(20)}`): Holding => {
     const terms: Terms = { ...laterTerms, salt: `0x${String(salt).padStart(64, "0")}` };
-    const inbox = { intentId: undefined, address: computeInboxAddress(terms, hub), terms, hub };
+    const inbox = { intentId: undefined, address: computeInboxAddress(terms, hub), terms, hub, routes: [] };
     return { inbox, token, symbol: "", decimals: 0, units: 1n };
   };
   const holdings = [

@@ -1,23 +1,15 @@
-import { inspectChain, type RpcRequester } from "@tributary/recover/inspectChain";
-import { JsonRpcClient } from "../../chain/evm/rpc/jsonRpcClient.ts";
+import type { RpcRequester } from "@tributary/recover/inspectChain";
+import { JsonRpcClient } from "../../chain/rpc/jsonRpcClient.ts";
 import type { Command, CommandInput } from "../command.ts";
 import { UsageError } from "../../operator/errors.ts";
-import { recoverOnChain, reportRefusedRescues, type RecoverOptions } from "./recoverOnChain.ts";
-import { readAddress, readAddresses, readFromBlock, readInboxes, readPrivateKey, readRpcUrls } from "./recoverInput.ts";
-import {
-  formatTransactions,
-  formatInboxes,
-  toRecoverOutput,
-  formatHoldings,
-  type ChainRecovery,
-} from "./recoverOutput.ts";
-import { createWallet } from "./wallet.ts";
+import { readFileText, readRpcUrls } from "./recoverInput.ts";
+import { recoverOnEvm } from "./recoverOnEvm.ts";
+import { readSolanaOptions, recoverOnSolana } from "../solana/recover.ts";
 import { toJson } from "../../operator/process/terminal.ts";
-import { withChainError } from "../../operator/client/withChainError.ts";
 
 export const recover: Command = {
   name: "recover",
-  summary: "Show the balances of inboxes, and settle or rescue them, with only their terms and an RPC URL",
+  summary: "Show the balances of inboxes, and settle, bridge or rescue them, with only their terms and an RPC URL",
   positionals: [
     {
       name: "file",
@@ -27,23 +19,47 @@ export const recover: Command = {
   options: {
     rpc: { value: "URLS", summary: "JSON-RPC URLs, one for each chain, separated by commas" },
     settle: { summary: "settle inboxes to their payout wallets; any key with gas money works" },
+    bridge: {
+      summary:
+        "send USDC that is paid out on another chain there, to the intent's own inbox; any key with gas money works",
+    },
+    fast: { summary: "bridge in seconds for a fee, instead of waiting until the chain is final" },
+    receive: {
+      value: "HASHES",
+      summary: "on the payout's chain: receive what these transactions bridged, and settle it; any key works",
+    },
+    message: { value: "HEX", summary: "receive this message of the attestation service, without asking it" },
+    attestation: { value: "HEX", summary: "signature of --message" },
     rescue: { summary: "withdraw what only the recovery address may withdraw; needs its key" },
     to: {
       value: "ADDRESS",
       summary:
-        "wallet that receives rescued tokens; default the payout wallet, on other chains than its own the sender",
+        "wallet that receives what is rescued; default the payout wallet, on other chains and on Solana the sender",
     },
     token: {
       value: "ADDRESSES",
       summary: "recover only these tokens, even if the search does not find them; separated by commas",
     },
     "from-block": { value: "NUMBER", summary: "first block of the search for tokens; default 0" },
-    "key-file": { value: "FILE", summary: "file with the sender's private key; default TRIBUTARY_RECOVER_KEY" },
+    "max-fee-gwei": {
+      value: "GWEI",
+      summary: "highest gas price of a transaction; default the network's, which is 500 on an unknown one",
+    },
+    "attestation-url": { value: "URL", summary: "attestation service; default Circle's of the network" },
+    bridges: { value: "FILE", summary: "Circle's contracts on chains that this release does not know, as JSON" },
+    program: { value: "ADDRESS", summary: "on Solana: the inbox program of a cluster without a published one" },
+    "key-file": {
+      value: "FILE",
+      summary: "the sender's private key, default TRIBUTARY_RECOVER_KEY; on Solana as solana-keygen writes it",
+    },
   },
   examples: [
     "tributary recover intent.json --rpc https://mainnet.base.org",
     "tributary recover intents.jsonl --rpc https://mainnet.base.org --settle --key-file gas.key",
+    "tributary recover intent.json --rpc https://arb1.arbitrum.io/rpc --bridge --key-file gas.key",
+    "tributary recover intent.json --rpc https://mainnet.base.org --receive 0x5e1d…c0de --key-file gas.key",
     "tributary recover intent.json --rpc https://mainnet.optimism.io --rescue --key-file recovery.key",
+    "tributary recover intent.json --rpc https://api.mainnet-beta.solana.com --settle --key-file fees.json",
   ],
   run: runRecover,
 };
@@ -51,45 +67,55 @@ export const recover: Command = {
 const RPC_MS_MAX = 60_000;
 const CONNECTIONS_MAX = 8;
 
+/** Terms of a Solana inbox are of one of these kinds. */
+const SOLANA_TERMS = /"kind"\s*:\s*"(?:pay|hop)"/;
+const EVM_OPTIONS = [
+  "token",
+  "from-block",
+  "max-fee-gwei",
+  "fast",
+  "receive",
+  "message",
+  "attestation",
+  "attestation-url",
+  "bridges",
+] as const;
+
 async function runRecover(input: CommandInput): Promise<number> {
-  const { positionals, values, terminal, asJson } = input;
+  const { positionals, values, flags } = input;
   const urls = readRpcUrls(values["rpc"]);
-  const options = readRecoverOptions(input);
-  const key = options.settle || options.rescue ? readPrivateKey(input) : undefined;
-  const fromBlock = readFromBlock(values["from-block"]);
-  const inboxes = readInboxes(positionals[0] ?? "-");
-  const show = (lines: readonly string[]) => lines.forEach((line) => asJson || terminal.out(line));
-  show(formatInboxes(inboxes, terminal));
-  const results: ChainRecovery[] = [];
-  let exitCode = 0;
-  for (const url of urls) {
-    const rpc = new JsonRpcClient({ url, timeoutMs: RPC_MS_MAX, connectionsMax: CONNECTIONS_MAX });
-    const request: RpcRequester = (method, params) => rpc.request(method, params);
-    try {
-      const onProgress = (done: number, total: number) =>
-        terminal.progress(`${rpc.host}: ${done} of ${total} balances`);
-      const pendingInspection = inspectChain(request, inboxes, { tokens: options.tokens, fromBlock, onProgress });
-      const inspection = await withChainError(pendingInspection, `${rpc.host} does not answer`);
-      show(formatHoldings(inspection, options, terminal));
-      const note = (line: string) => terminal.note(line);
-      const context = key && { request, wallet: await createWallet(request, key), note };
-      const transactions = context === undefined ? [] : await recoverOnChain(inspection, options, context);
-      const hasRefused = context !== undefined && options.rescue && reportRefusedRescues(inspection, options, context);
-      if (hasRefused && transactions.length === 0) exitCode = 1;
-      show(formatTransactions({ inspection, transactions }, terminal));
-      results.push({ inspection, transactions });
-    } finally {
-      await rpc.close();
-    }
-  }
-  if (asJson) terminal.out(toJson(results.map(toRecoverOutput)));
-  return exitCode;
+  const file = positionals[0] ?? "-";
+  const text = readFileText(file);
+  const clusters = SOLANA_TERMS.test(text) ? await findClusters(urls) : [];
+  if (clusters.length === 0) return recoverOnEvm(input, { urls, withRpc }, { file, text });
+  const misplaced = EVM_OPTIONS.find((option) => values[option] !== undefined || flags.has(option));
+  if (misplaced !== undefined)
+    throw new UsageError(`--${misplaced} is for EVM chains, and --rpc names a Solana cluster.`);
+  if (clusters.length < urls.length)
+    throw new UsageError("--rpc names both kinds of chains, whose keys differ: run the command once for each kind.");
+  readSolanaOptions(input);
+  const results = [];
+  for (const url of clusters)
+    results.push(await withRpc(url, (request, host) => recoverOnSolana(input, { text, file, request, host })));
+  if (input.asJson) input.terminal.out(toJson(results));
+  return results.some(({ failures }) => failures.length > 0) ? 1 : 0;
 }
 
-function readRecoverOptions({ values, flags }: CommandInput): RecoverOptions {
-  const to = values["to"] === undefined ? undefined : readAddress(values["to"], "to");
-  if (to !== undefined && !flags.has("rescue"))
-    throw new UsageError("--to needs --rescue: --settle always pays the payout wallet of the terms.");
-  const tokens = readAddresses(values["token"], "token");
-  return { settle: flags.has("settle"), rescue: flags.has("rescue"), tokens, to };
+/** The URLs of Solana clusters. One that does not answer is no cluster here, and fails later. */
+async function findClusters(urls: readonly string[]): Promise<string[]> {
+  const areClusters = await Promise.all(
+    urls.map((url) =>
+      withRpc(url, async (request) => (await request("getGenesisHash", []).catch(() => undefined)) !== undefined),
+    ),
+  );
+  return urls.filter((_url, index) => areClusters[index]);
+}
+
+async function withRpc<T>(url: string, run: (request: RpcRequester, host: string) => Promise<T>): Promise<T> {
+  const rpc = new JsonRpcClient({ url, timeoutMs: RPC_MS_MAX, connectionsMax: CONNECTIONS_MAX });
+  try {
+    return await run((method, params) => rpc.request(method, params), rpc.host);
+  } finally {
+    await rpc.close();
+  }
 }

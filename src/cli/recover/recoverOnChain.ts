@@ -1,25 +1,14 @@
 import type { Hex } from "@tributary/inbox/terms";
-import {
-  batchSettlements,
-  buildDeployHubCall,
-  buildRescueCall,
-  buildSettleCall,
-} from "@tributary/recover/contractCalls";
+import { batchSettlements, buildRescueCall, buildSettleCall } from "@tributary/recover/contractCalls";
 import { readBalance, type RpcRequester, type Holding, type ChainInspection } from "@tributary/recover/inspectChain";
 import { defaultReceiver, planSettleTokenRescue, planRecovery } from "@tributary/recover/planRecovery";
 import { formatUnits } from "@tributary/recover/format";
-import { CommandError } from "../../operator/errors.ts";
-import type { Wallet } from "./wallet.ts";
+import { bridge, chooseRoutes, type BridgeOptions } from "./bridgeOnChain.ts";
+import { deployMissingHubs } from "./deployMissing.ts";
+import type { RecoverContext, RecoverTransaction } from "./recoverTransaction.ts";
+import { RefusedCall } from "./wallet.ts";
 
-/** One sent transaction. `moved` is the measured change of the inbox balances. */
-export type RecoverTransaction = {
-  what: "deploy" | "settle" | "rescue";
-  chainId: string;
-  txHash: Hex;
-  moved: { inboxAddress: Hex; token: Hex; units: bigint; to: Hex }[];
-};
-
-export type RecoverOptions = {
+export type RecoverOptions = BridgeOptions & {
   settle: boolean;
   rescue: boolean;
   /** Only these tokens; empty means all. */
@@ -28,31 +17,48 @@ export type RecoverOptions = {
   to: Hex | undefined;
 };
 
-type RecoverContext = { request: RpcRequester; wallet: Wallet; note: (line: string) => void };
+export type ChainTransactions = {
+  transactions: RecoverTransaction[];
+  /** Whether the chain refused a rescue. */
+  isRefused: boolean;
+};
 
-/** Settles and rescues on one chain what the options and the terms allow. A repeated run moves nothing twice. */
+/**
+ * Settles, bridges and rescues on one chain what the options and the terms allow. A repeated run moves nothing twice. A token that refuses its
+ * rescue does not stop the others, because anyone can send such a token to an inbox.
+ */
 export async function recoverOnChain(
   inspection: ChainInspection,
   options: RecoverOptions,
   context: RecoverContext,
-): Promise<RecoverTransaction[]> {
-  const selected = inspection.holdings.filter(
-    ({ token }) => options.tokens.length === 0 || options.tokens.includes(token),
-  );
+): Promise<ChainTransactions> {
+  const selected = selectHoldings(inspection, options);
   const toSettle = options.settle
     ? selected.filter((holding) => planWithdrawal(holding, inspection).kind === "settle")
     : [];
   const toRescue = options.rescue
     ? selected.filter((holding) => canRescue(holding, inspection, context.wallet.address))
     : [];
-  if (toSettle.length + toRescue.length === 0) return [];
-  const transactions = await ensureHubs([...toSettle, ...toRescue], inspection, context);
+  const toBridge = chooseRoutes(selected, inspection, options).filter((choice) => "route" in choice);
+  const acted = [...toSettle, ...toRescue, ...toBridge.map(({ holding }) => holding)];
+  if (acted.length === 0) return { transactions: [], isRefused: false };
+  const inboxes = acted.map(({ inbox }) => inbox);
+  const transactions = await deployMissingHubs(inboxes, inspection, context);
   for (const batch of batchSettlements(toSettle)) transactions.push(await settle(batch, inspection, context));
+  for (const choice of toBridge) transactions.push(...(await bridge(choice, { inspection, options }, context)));
+  let isRefused = false;
   for (const holding of toRescue) {
     const isSettled = transactions.some(({ moved }) => moved.some((movement) => isSameHolding(movement, holding)));
-    if (!isSettled) transactions.push(await rescue(holding, { inspection, options, context }));
+    if (isSettled) continue;
+    const rescued = await rescue(holding, { inspection, options, context }).catch((error: unknown) => {
+      if (!(error instanceof RefusedCall)) throw error;
+      context.note(`Not rescued: ${holding.symbol} in ${holding.inbox.address}. ${error.message}`);
+      return undefined;
+    });
+    if (rescued === undefined) isRefused = true;
+    else transactions.push(rescued);
   }
-  return transactions;
+  return { transactions, isRefused };
 }
 
 /** Says when each selected inbox can be rescued, or why not. Returns whether any could not be. */
@@ -71,6 +77,31 @@ export function reportRefusedRescues(
   return refused.length > 0;
 }
 
+/** Says why selected holdings are not bridged. Returns whether any is not. */
+export function reportRefusedBridges(
+  inspection: ChainInspection,
+  options: RecoverOptions,
+  { note }: Pick<RecoverContext, "note">,
+): boolean {
+  const selected = selectHoldings(inspection, options);
+  if (options.speed === undefined || selected.length === 0) return false;
+  const choices = chooseRoutes(selected, inspection, options);
+  const refused = choices.filter((choice) => "refusal" in choice);
+  for (const { holding, refusal } of refused)
+    note(`Not bridged: ${holding.symbol} in ${holding.inbox.address}. ${refusal}.`);
+  if (choices.length > 0) return refused.length > 0;
+  const isPaidHere = selected.every(({ inbox }) => inbox.terms.settleChainId === inspection.chainId);
+  const remedy = isPaidHere
+    ? "They are paid out here: use --settle."
+    : "No route of theirs begins with these tokens here.";
+  note(`Not bridged: the holdings on chain ${inspection.chainId}. ${remedy}`);
+  return !options.settle || !isPaidHere;
+}
+
+function selectHoldings({ holdings }: ChainInspection, { tokens }: RecoverOptions): Holding[] {
+  return holdings.filter(({ token }) => tokens.length === 0 || tokens.includes(token));
+}
+
 function isSameHolding(moved: RecoverTransaction["moved"][number], { inbox, token }: Holding): boolean {
   return moved.inboxAddress === inbox.address && moved.token === token;
 }
@@ -83,23 +114,6 @@ function canRescue(holding: Holding, inspection: ChainInspection, sender: Hex): 
   const plan = planWithdrawal(holding, inspection);
   const rescuePlan = plan.kind === "settle" ? planSettleTokenRescue(holding.inbox.terms, inspection.timestamp) : plan;
   return rescuePlan.kind === "rescue" && rescuePlan.isAllowed && rescuePlan.sender === sender;
-}
-
-async function ensureHubs(
-  holdings: readonly Holding[],
-  { hub, absentHubs, canDeployHub, chainId }: ChainInspection,
-  { wallet, note }: RecoverContext,
-): Promise<RecoverTransaction[]> {
-  if (hub === "foreign" || (hub === "absent" && !canDeployHub))
-    throw new CommandError(`The hub cannot be deployed on chain ${chainId}, so its inboxes cannot be opened.`);
-  const transactions: RecoverTransaction[] = [];
-  for (const absent of absentHubs) {
-    if (!holdings.some(({ inbox }) => inbox.hub === absent)) continue;
-    note(`Deploying the hub on chain ${chainId}. This is needed once for all inboxes.`);
-    const txHash = await wallet.send(buildDeployHubCall(absent), (hash) => note(`  sent ${hash}`));
-    transactions.push({ what: "deploy", chainId: String(chainId), txHash, moved: [] });
-  }
-  return transactions;
 }
 
 async function settle(

@@ -1,32 +1,55 @@
+import type { CctpV2Chain } from "@tributary/inbox/cctpV2Chains";
 import { checksumAddress } from "@tributary/inbox/checksum";
+import { planBridge, type BridgeSpeed } from "@tributary/recover/bridge/planBridge";
 import type { Holding, ChainInspection } from "@tributary/recover/inspectChain";
 import { planRecovery, type RecoveryPlan } from "@tributary/recover/planRecovery";
 import type { VerifiedInbox } from "@tributary/recover/parseInboxes";
 import { formatDay, formatUnits } from "@tributary/recover/format";
 import { findKnownChain } from "../../config/knownChains.ts";
 import { formatFields, formatTable, type Terminal } from "../../operator/process/terminal.ts";
-import type { RecoverTransaction, RecoverOptions } from "./recoverOnChain.ts";
+import type { PendingBurn } from "./receiveOnChain.ts";
+import type { RecoverOptions } from "./recoverOnChain.ts";
+import type { RecoverTransaction } from "./recoverTransaction.ts";
 
 // Formats the output of `tributary recover`.
 
-export type ChainRecovery = { inspection: ChainInspection; transactions: readonly RecoverTransaction[] };
+export type ChainRecovery = {
+  inspection: ChainInspection;
+  transactions: readonly RecoverTransaction[];
+  /** Burns that cannot be received yet; only where the inboxes are paid out. */
+  pending?: readonly PendingBurn[];
+  isReceiving?: boolean;
+};
 
 /** One chain for `--json`. */
-export function toRecoverOutput({ inspection, transactions }: ChainRecovery): object {
+export function toRecoverOutput(
+  { inspection, transactions, pending }: ChainRecovery,
+  { bridges }: Pick<RecoverOptions, "bridges">,
+): object {
   const { canDeployHub: isDeployable, isTokenSearchComplete: isSearched, absentHubs: _, ...chain } = inspection;
   const holdings = inspection.holdings.map(({ inbox, ...holding }) => ({
     inboxAddress: inbox.address,
     intentId: inbox.intentId ?? null,
     ...holding,
     way: toWayOutput(planRecovery(inbox.terms, { ...inspection, token: holding.token })),
+    bridgeSpeeds: findSpeeds({ inbox, ...holding }, inspection, bridges),
   }));
-  return { ...chain, isDeployable, isSearched, holdings, acts: transactions };
+  return { ...chain, isDeployable, isSearched, holdings, acts: transactions, ...(pending && { pending }) };
 }
 
 function toWayOutput(plan: RecoveryPlan): object {
   if (plan.kind !== "rescue") return plan;
   const { kind, sender: by, allowedFromSeconds: fromSeconds, isAllowed: isDue } = plan;
   return { kind, by, fromSeconds, isDue };
+}
+
+function findSpeeds(
+  { inbox, token }: Holding,
+  { chainId }: ChainInspection,
+  bridges: readonly CctpV2Chain[],
+): BridgeSpeed[] {
+  const plan = planBridge(inbox, { chainId, token }, bridges);
+  return plan.kind === "bridge" ? plan.routes.map(({ speed }) => speed).toSorted() : [];
 }
 
 export function formatInboxes(inboxes: readonly VerifiedInbox[], terminal: Terminal): string[] {
@@ -60,35 +83,71 @@ export function formatHoldings(inspection: ChainInspection, options: RecoverOpti
     formatUnits(holding.units, holding.decimals),
     holding.symbol,
     holding.token,
-    formatWithdrawal(planRecovery(holding.inbox.terms, { ...inspection, token: holding.token }), options),
+    formatWithdrawal(holding, inspection, options),
   ]);
   return [...heading, ...formatTable(terminal, ["inbox of", "balance", "token", "contract", "recovery"], rows)];
 }
 
 function formatHub({ hub, canDeployHub }: ChainInspection): string[] {
   if (hub === "present") return [];
-  if (hub === "absent" && canDeployHub) return ["The hub is missing; --settle and --rescue deploy it first."];
+  if (hub === "absent" && canDeployHub) return ["The hub is missing; --settle, --bridge and --rescue deploy it first."];
   return ["The hub cannot be deployed at its address on this chain, so its inboxes cannot be opened."];
 }
 
-function formatWithdrawal(plan: RecoveryPlan, options: RecoverOptions): string {
+function formatWithdrawal(holding: Holding, inspection: ChainInspection, options: RecoverOptions): string {
+  const plan = planRecovery(holding.inbox.terms, { ...inspection, token: holding.token });
+  if (findSpeeds(holding, inspection, options.bridges).length === 0) return formatPlan(plan, options);
+  if (options.speed !== undefined) return `bridges now to chain ${holding.inbox.terms.settleChainId}`;
+  const isRescuable = plan.kind === "rescue" && plan.isAllowed;
+  return `--bridge, with any key${isRescuable ? `, or ${formatPlan(plan, options)}` : ""}`;
+}
+
+function formatPlan(plan: RecoveryPlan, options: RecoverOptions): string {
   if (plan.kind === "settle") return options.settle ? "settles now" : "--settle, with any key";
   if (plan.kind === "none") return "none: its terms name no recovery address";
   if (!plan.isAllowed) return `--rescue by ${plan.sender} from ${formatDay(plan.allowedFromSeconds)}`;
   return `--rescue, with the key of ${plan.sender}`;
 }
 
+const VERBS = {
+  deploy: "deployed",
+  settle: "settled",
+  rescue: "rescued",
+  bridge: "bridged",
+  receive: "received and settled",
+};
+const USDC = { symbol: "USDC", decimals: 6 };
+const UNKNOWN_TOKEN = { symbol: "units", decimals: 0 };
+
 export function formatTransactions({ inspection, transactions }: ChainRecovery, terminal: Terminal): string[] {
   const findHolding = (token: string): Holding | undefined =>
     inspection.holdings.find((holding) => holding.token === token);
   return transactions.flatMap(({ what, moved, txHash }) =>
     moved.map(({ inboxAddress, token, units, to }) => {
-      const { symbol = "units", decimals = 0 } = findHolding(token) ?? {};
-      const verb = what === "settle" ? "settled" : "rescued";
-      const target = what === "settle" ? `for ${to}` : `to ${to}`;
-      return `${terminal.paint("green", "✓")} ${verb} ${formatUnits(units, decimals)} ${symbol} of ${inboxAddress} ${target} by ${txHash}`;
+      // Only USDC is bridged, so what is received is USDC even where the inbox was empty before.
+      const { symbol, decimals } = findHolding(token) ?? (what === "receive" ? USDC : UNKNOWN_TOKEN);
+      const target = what === "rescue" ? `to ${to}` : what === "bridge" ? "" : `for ${to}`;
+      const moving = `${VERBS[what]} ${formatUnits(units, decimals)} ${symbol} of ${inboxAddress}`;
+      return [terminal.paint("green", "✓"), moving, target, "by", txHash].filter((part) => part !== "").join(" ");
     }),
   );
+}
+
+/** What remains to be done elsewhere or later. */
+export function formatNextSteps(
+  { transactions, pending = [] }: ChainRecovery,
+  { inboxes, file }: { inboxes: readonly VerifiedInbox[]; file: string },
+): string[] {
+  const burns = transactions.filter(({ what }) => what === "bridge");
+  const chainOf = (address: string) => inboxes.find((inbox) => inbox.address === address)?.terms.settleChainId;
+  const bySettleChain = Map.groupBy(burns, ({ moved }) => chainOf(moved[0]?.inboxAddress ?? ""));
+  const next = [...bySettleChain].flatMap(([chainId, group]) => [
+    "",
+    `Next, when Circle has signed it (after seconds if fast, else when this chain is final), on ${formatChain(chainId ?? 0n)}:`,
+    `  tributary recover ${file} --rpc <its URL> --receive ${group.map(({ txHash }) => txHash).join(",")} --key-file <file>`,
+  ]);
+  const waiting = pending.map(({ burn, reason }) => `Not yet: ${burn}. ${reason}`);
+  return [...next, ...waiting];
 }
 
 function formatChain(chainId: bigint): string {

@@ -1,9 +1,9 @@
 import { computeSolanaInbox } from "@tributary/inbox/solana/address";
 import type { SolanaInbox } from "@tributary/inbox/solana/address";
-import { token2022Program, tokenProgram } from "@tributary/inbox/solana/keys";
+import { parseKey, token2022Program, tokenProgram } from "@tributary/inbox/solana/keys";
 import { solanaInboxVersion, solanaTermsFromWire } from "@tributary/inbox/solana/wire";
 import type { SolanaInboxTerms } from "@tributary/inbox/solana/wire";
-import { InboxInputError, readEntries } from "../parseInboxes.ts";
+import { InboxInputError, readEntries, type FileEntry } from "../parseInboxes.ts";
 
 /** A Solana inbox that was recomputed from its terms. */
 export type RecoverableInbox = { readonly intentId: string | undefined; readonly inbox: SolanaInbox };
@@ -15,34 +15,69 @@ type JsonObject = Readonly<Record<string, unknown>>;
  * per line. `program` is the program of the cluster. Throws InboxInputError for a malformed entry or the terms of another program.
  */
 export function parseSolanaInboxes(text: string, program: string): RecoverableInbox[] {
-  const entries = readEntries(text);
-  const inboxes = entries.map((entry, index) => {
+  const inboxes = parseSolanaEntries(readEntries(text));
+  for (const { inbox } of inboxes) requireProgram(inbox, program);
+  return inboxes;
+}
+
+/** Like parseSolanaInboxes, before the cluster is known: each inbox has the program that its terms name. */
+export function parseSolanaEntries(entries: readonly FileEntry[]): RecoverableInbox[] {
+  const inboxes = entries.map(({ value, prefix }) => {
     try {
-      return parseEntry(entry, program);
+      return parseEntry(value);
     } catch (error) {
-      const prefix = entries.length === 1 ? "" : `Entry ${index + 1}: `;
       throw new InboxInputError(`${prefix}${error instanceof Error ? error.message : String(error)}`);
     }
   });
   return [...new Map(inboxes.map((each) => [each.inbox.address, each])).values()];
 }
 
-function parseEntry(entry: unknown, program: string): RecoverableInbox {
-  const intent = asObject(entry);
+/** Whether an intent, or its terms, has an inbox on Solana. */
+export function hasSolanaInbox(value: unknown): boolean {
+  return findTerms(value) !== undefined;
+}
+
+/** Throws InboxInputError when the inbox belongs to another program than the cluster's. */
+export function requireProgram({ program, address }: SolanaInbox, expected: string): void {
+  if (program !== expected)
+    throw new InboxInputError(
+      `The inbox ${address} belongs to the program ${program}, and this cluster's is ${expected}.`,
+    );
+}
+
+function findTerms(value: unknown): JsonObject | undefined {
+  const intent = asObject(value);
   const inboxTerms = asObject(intent["inboxTerms"]);
-  const wire = [inboxTerms["solana"], intent["solana"], entry].map(asObject).find((each) => each["kind"] !== undefined);
+  return [inboxTerms["solana"], intent["solana"], value].map(asObject).find((each) => each["kind"] !== undefined);
+}
+
+function parseEntry(value: unknown): RecoverableInbox {
+  const { intentId, inboxAddress } = asObject(value);
+  const wire = findTerms(value);
   if (wire === undefined) throw new Error("it has no inboxTerms.solana; take the whole intent as the API returns it.");
-  if (wire["version"] !== solanaInboxVersion || wire["program"] !== program)
-    throw new Error(`its inbox belongs to the program ${String(wire["program"])}, and this cluster's is ${program}.`);
-  const token = wire["tokenProgram"];
-  if (token !== tokenProgram && token !== token2022Program)
-    throw new Error("tokenProgram must be one of the two token programs.");
-  const inbox = computeSolanaInbox(solanaTermsFromWire(wire as SolanaInboxTerms), { program, tokenProgram: token });
-  const stated = wire["address"];
-  if (stated !== undefined && stated !== inbox.address)
-    throw new Error(`its terms determine the inbox ${inbox.address}, not ${JSON.stringify(stated).slice(0, 60)}.`);
-  const { intentId } = intent;
+  const inbox = computeInbox(wire);
+  // The intent states the inbox from which it is paid out.
+  const stated = [wire["address"], wire["kind"] === "pay" ? inboxAddress : undefined];
+  for (const address of stated)
+    if (address !== undefined && address !== inbox.address)
+      throw new Error(`its terms determine the inbox ${inbox.address}, not ${JSON.stringify(address).slice(0, 60)}.`);
   return { intentId: typeof intentId === "string" ? intentId : undefined, inbox };
+}
+
+function computeInbox(wire: JsonObject): SolanaInbox {
+  const { version, program, tokenProgram: token } = wire;
+  const refuse = (reason: string) => new Error(`inboxTerms.solana: ${reason}.`);
+  if (version !== solanaInboxVersion)
+    throw refuse(`version is ${String(version)}, and this release knows ${solanaInboxVersion}`);
+  if (typeof program !== "string" || parseKey(program) === undefined)
+    throw refuse("program must be the base58 of 32 bytes");
+  if (token !== tokenProgram && token !== token2022Program)
+    throw refuse("tokenProgram must be one of the two token programs");
+  try {
+    return computeSolanaInbox(solanaTermsFromWire(wire as SolanaInboxTerms), { program, tokenProgram: token });
+  } catch (error) {
+    throw refuse(error instanceof Error ? error.message : String(error));
+  }
 }
 
 function asObject(value: unknown): JsonObject {

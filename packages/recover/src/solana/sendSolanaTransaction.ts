@@ -1,5 +1,5 @@
 import type { SolanaInstruction } from "@tributary/inbox/solana/instructions";
-import { encodeMessage, encodeTransaction } from "@tributary/inbox/solana/message";
+import { encodeMessage, encodeTransaction, type EncodedMessage } from "@tributary/inbox/solana/message";
 import type { RpcRequester } from "../inspectChain.ts";
 
 /** Signs bytes with the key of an address. */
@@ -28,14 +28,36 @@ export async function sendSolanaTransaction(
 ): Promise<string> {
   const [payer] = signers;
   if (payer === undefined) throw new Error("a transaction needs a payer");
+  const message = await prepareMessage(request, payer.address, instructions);
+  const signatures = new Map(signers.map((signer) => [signer.address, signer.sign(message.bytes)]));
+  const signature = await submitTransaction(request, encodeTransaction(message, signatures));
+  return awaitConfirmation(request, signature, sleep);
+}
+
+/** Encodes the message with a recent block hash, with which it expires. */
+export async function prepareMessage(
+  request: RpcRequester,
+  feePayer: string,
+  instructions: readonly SolanaInstruction[],
+): Promise<EncodedMessage> {
   const latest = (await request("getLatestBlockhash", [{ commitment: "confirmed" }])) as {
     value: { blockhash: string };
   };
-  const message = encodeMessage({ feePayer: payer.address, blockhash: latest.value.blockhash, instructions });
-  const signatures = new Map(signers.map((signer) => [signer.address, signer.sign(message.bytes)]));
-  const transaction = encodeBase64(encodeTransaction(message, signatures));
+  return encodeMessage({ feePayer, blockhash: latest.value.blockhash, instructions });
+}
+
+/** Sends a signed transaction, which the node simulates first. Resolves with its signature. */
+export async function submitTransaction(request: RpcRequester, transaction: Uint8Array): Promise<string> {
   const options = { encoding: "base64", preflightCommitment: "confirmed" };
-  const signature = (await request("sendTransaction", [transaction, options])) as string;
+  return (await request("sendTransaction", [encodeBase64(transaction), options])) as string;
+}
+
+/** Waits until a transaction is confirmed, and resolves with its signature. Throws an Error when it fails or is not confirmed in time. */
+export async function awaitConfirmation(
+  request: RpcRequester,
+  signature: string,
+  sleep: SolanaSender["sleep"],
+): Promise<string> {
   for (let poll = 0; poll < POLLS_MAX; poll += 1) {
     const { value } = (await request("getSignatureStatuses", [[signature]])) as { value: (SignatureStatus | null)[] };
     const status = value[0] ?? undefined;
@@ -47,6 +69,6 @@ export async function sendSolanaTransaction(
   throw new Error(`${signature} was sent and is not confirmed yet. To look again later, or to send it again, is safe.`);
 }
 
-function encodeBase64(bytes: Uint8Array): string {
+export function encodeBase64(bytes: Uint8Array): string {
   return btoa(String.fromCharCode(...bytes));
 }

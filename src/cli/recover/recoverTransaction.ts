@@ -1,0 +1,13 @@
+import type { Hex } from "@tributary/inbox/terms";
+import type { RpcRequester } from "@tributary/recover/inspectChain";
+import type { Wallet } from "./wallet.ts";
+
+/** One sent transaction. `moved` is what it measurably moved. */
+export type RecoverTransaction = {
+  what: "deploy" | "settle" | "rescue" | "bridge" | "receive";
+  chainId: string;
+  txHash: Hex;
+  moved: { inboxAddress: Hex; token: Hex; units: bigint; to: Hex }[];
+};
+
+export type RecoverContext = { request: RpcRequester; wallet: Wallet; note: (line: string) => void };
