@@ -15,3 +15,8 @@ export type Chain = {
   /** Providers that push new heads; often empty. */
   readonly feeds: readonly HeadFeed[];
 };
+
+/** Whether deposits are found by the balances of inboxes, because providers cannot list what moved. See ChainReader.holdings. */
+export function isReadByAccounts({ readers }: Pick<Chain, "readers">): boolean {
+  return readers.some((reader) => reader.holdings !== undefined);
+}

@@ -48,12 +48,15 @@ test("an answer that fits is returned as it is, repetitions included", async () 
   deepEqual(await read([], byHash), []);
 });
 
-test("proofs of other transactions and balances of other addresses are refused", async () => {
+test("proofs of other transactions and balances and holdings of other addresses are refused", async () => {
   const reader = checkedReader({
     name: "one",
     proofs: async () => [{ chainTx: "0xelse" }],
     balances: async () => [1n, 2n],
+    holdings: async () => ({ blockNumber: 1n, units: [1n, 2n] }),
   } as unknown as ChainReader);
   await rejects(reader.proofs(["0xtx"]), isContradictory);
   await rejects(reader.balances(TOKEN, ["0xto"], { blockNumber: 1n }), isContradictory);
+  await rejects(reader.holdings?.(TOKEN, ["0xto"]) ?? Promise.resolve(), isContradictory);
+  deepEqual(await reader.holdings?.(TOKEN, ["0xto", "0xelse"]), { blockNumber: 1n, units: [1n, 2n] });
 });

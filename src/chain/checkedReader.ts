@@ -14,7 +14,7 @@ import {
 type TransferRequest = { scope: TransferScope; tokens: readonly string[]; parties?: readonly string[] | undefined };
 
 /**
- * The same reader, whose answers of transfers and proofs are compared with their requests. They reject with ProviderFailed
+ * The same reader, whose answers are compared with their requests. They reject with ProviderFailed
  * `contradictory` where they contradict them.
  */
 export function checkedReader<Reader extends ChainReader>(reader: Reader): Reader {
@@ -29,6 +29,12 @@ export function checkedReader<Reader extends ChainReader>(reader: Reader): Reade
       return balances;
     },
   };
+  if (reader.holdings)
+    checks.holdings = async (token, owners) => {
+      const { blockNumber, units } = (await reader.holdings?.(token, owners)) ?? { blockNumber: 0n, units: [] };
+      if (units.length !== owners.length) throw contradiction(name, "holdings of other addresses");
+      return { blockNumber, units };
+    };
   if (reader.filterTransfers)
     checks.filterTransfers = async (scope, tokens, filter): Promise<FilteredTransfers> => {
       const filtered = await reader.filterTransfers?.(scope, tokens, filter);

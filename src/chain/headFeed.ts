@@ -5,6 +5,8 @@ export type HeadListener = {
   /** Pushes start now; heads between two connections are lost. */
   onOpen: () => void;
   onHead: (head: BlockRef) => void;
+  /** In place of onHead where a feed knows only numbers: a new block may be there soon. */
+  onHeadNumber?: (number: bigint) => void;
   /** The highest block known without the feed; undefined when none is. A feed that stays below it is stale. */
   highestKnown: () => bigint | undefined;
 };

@@ -211,3 +211,17 @@ test("a URL that changes its chain at run time is detected within the hour", asy
   clock.ms = 3_600_000;
   equal(await hashOf(providers), "second 100");
 });
+
+test("holdings are offered where every provider reads them", async () => {
+  const { first, second } = setUp();
+  const open = () => {
+    const readers = [first, second] as unknown as [ChainReader, ...ChainReader[]];
+    const clock = { now: () => new Date(0), monotonicMs: () => 0, sleep: async () => undefined };
+    return new Providers(readers, { clock, log: pino({ level: "silent" }) });
+  };
+  equal(open().holdings, undefined);
+  Object.assign(first, { holdings: () => Promise.reject(new ProviderFailed("timeout", "took too long")) });
+  equal(open().holdings, undefined);
+  Object.assign(second, { holdings: async () => ({ blockNumber: 7n, units: [5n] }) });
+  deepEqual(await open().holdings?.("token", ["owner"]), { blockNumber: 7n, units: [5n] });
+});

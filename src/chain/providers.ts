@@ -10,6 +10,7 @@ import {
   type ChainIdentity,
   type ChainReader,
   type HeadTag,
+  type Holdings,
   type TransactionProof,
   type Transfer,
   type TransferScope,
@@ -52,6 +53,8 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
   readonly name: string;
   /** Failures of each provider since the start, by name. */
   readonly failureCounts = new Map<string, number>();
+  /** Present where every provider has it. */
+  readonly holdings?: (token: string, owners: readonly string[]) => Promise<Holdings>;
   readonly #slots: readonly ProviderSlot<Reader>[];
   readonly #clock: Timer;
   readonly #log: Logger;
@@ -70,6 +73,8 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
     }));
     this.#clock = world.clock;
     this.#log = world.log;
+    if (readers.every((reader) => reader.holdings !== undefined))
+      this.holdings = (token, owners) => this.ask((reader) => askHoldings(reader, token, owners));
   }
 
   /**
@@ -275,6 +280,11 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
     const cooldownEnd = (slot: ProviderSlot<Reader>) => (slot.cooldownUntilMs > nowMs ? slot.cooldownUntilMs : 0);
     return this.#slots.toSorted((one, other) => cooldownEnd(one) - cooldownEnd(other));
   }
+}
+
+async function askHoldings(reader: ChainReader, token: string, owners: readonly string[]): Promise<Holdings> {
+  if (!reader.holdings) throw new TypeError(`${reader.name} has no holdings`);
+  return reader.holdings(token, owners);
 }
 
 function isProviderFault(error: unknown): boolean {

@@ -43,6 +43,24 @@ export type TransactionProof = {
   readonly identityAt: (place: bigint) => string | undefined;
   /** Every token transfer of the transaction, of any token and address. Throws ProviderFailed when malformed. Absent where nothing is netted. */
   readonly transfers?: () => readonly ProvenTransfer[];
+  /** The crossings that begin or end in the transaction, in its order. Throws ProviderFailed when malformed. Absent where no bridge is used. */
+  readonly crossings?: () => readonly ProvenCrossing[];
+};
+
+/** One end of a crossing: the bridge took units on this chain, to give them on another, or gave what it took there. */
+export type ProvenCrossing = {
+  /** `out`: it took them here. */
+  direction: "in" | "out";
+  /** The bridge and the other end: `<bridge>/<domain>`, and for `in` also `/<message>`, which is unique. */
+  name: string;
+  /** Whose units the bridge took. In stored form, where the account is of this kind of chain. */
+  sender: string;
+  /** To whom it gives them, in the same form. */
+  recipient: string;
+  /** What moved on this chain, in the token's smallest units. */
+  units: bigint;
+  /** What the bridge kept of the units that it took; 0 for `out`. */
+  feeUnits: bigint;
 };
 
 /** A transfer of a proven transaction. */
@@ -65,6 +83,9 @@ export type FilteredTransfers = {
   lastBlockHash: string | undefined;
 };
 
+/** What owners hold of a token now, and the block of the answer: the lowest one, where it took several requests. */
+export type Holdings = { blockNumber: bigint; units: bigint[] };
+
 export type BlockRange = { fromBlock: bigint; toBlock: bigint };
 
 /** One block, or a range. A block's number is verified as well, because an answer may have the right hash and a wrong number. */
@@ -78,6 +99,8 @@ export interface ChainReader {
   readonly caip2: Caip2;
   /** The provider's host for logs, without its key. */
   readonly name: string;
+  /** The sender that transfers of new tokens name, where a bridge mints. A transfer from it may be the end of a crossing. */
+  readonly mintSender?: string | undefined;
   identify(): Promise<ChainIdentity>;
   head(tag: HeadTag): Promise<BlockRef>;
   /** Undefined when the provider does not have the block (yet, or any more). */
@@ -108,6 +131,12 @@ export interface ChainReader {
   ): Promise<{ blocks: (BlockRef | undefined)[]; proofs: TransactionProof[] }>;
   /** Balances of `token` in its smallest units at a block, in the order of `owners`. */
   balances(token: string, owners: readonly string[], at: { blockNumber: bigint }): Promise<bigint[]>;
+  /**
+   * What each owner holds of the token at the `safe` head, in their order. Present where a chain is read by accounts. There, `transfers`
+   * without parties lists only those of transactions that call the inbox program, `transfers` with parties explains a changed holding, and
+   * `balances` knows no past block.
+   */
+  holdings?(token: string, owners: readonly string[]): Promise<Holdings>;
   /** Undefined when there is no token at the address. */
   tokenDecimals(token: string): Promise<number | undefined>;
 }
@@ -150,4 +179,20 @@ export class ProviderFailed extends Error {
     this.suggestion = details.suggestion;
     this.retryAfterMs = details.retryAfterMs;
   }
+}
+
+/**
+ * Balances at a block, or of later blocks where past ones are not kept, as Holdings. Throws ProviderFailed `unknown_block` when the provider does not
+ * have the block yet.
+ */
+export async function balancesSince(
+  reader: ChainReader,
+  token: string,
+  { owners, blockNumber }: { owners: readonly string[]; blockNumber: bigint },
+): Promise<bigint[]> {
+  if (reader.holdings === undefined) return reader.balances(token, owners, { blockNumber });
+  const holdings = await reader.holdings(token, owners);
+  if (holdings.blockNumber < blockNumber)
+    throw new ProviderFailed("unknown_block", `${reader.name} does not have block ${blockNumber}`);
+  return holdings.units;
 }

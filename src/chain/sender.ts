@@ -1,4 +1,6 @@
-import type { Terms } from "@tributary/inbox/terms";
+import type { Route } from "@tributary/inbox/routes";
+import type { SolanaPayTerms } from "@tributary/inbox/solana/terms";
+import type { Hex, Terms } from "@tributary/inbox/terms";
 import type { Logger } from "pino";
 import type { ChainConfig } from "../config/config.ts";
 import type { Db, Tx } from "../db/database.ts";
@@ -13,9 +15,43 @@ export type SettleItem = {
   token: string;
   /** The contract or program that settles the inbox. */
   hub: string;
-  /** The terms that the inbox address commits to. */
-  terms: Terms;
+  /** The terms that the inbox address commits to, in the form of its kind of chain. */
+  terms: Terms | SolanaPayTerms;
+  /** The program that owns the token, on kinds of chains where several can. */
+  tokenProgram?: string | undefined;
 };
+
+/** One inbox whose balance of a token a bridge carries to the settle chain, over a route that its address commits to. */
+export type BurnItem = SettleItem & {
+  route: Route;
+  /** Leads from the route to the root in the terms. */
+  routeProof: readonly Hex[];
+};
+
+/** One inbox to which a bridge gives units, to settle with them at once. */
+export type MintItem = SettleItem & {
+  message: string;
+  attestation: string;
+  /** The mint's own number. */
+  mint: string;
+};
+
+/**
+ * What receiving would do now. `received`: it was received before, and nothing is left to settle. `expired`: it needs a new proof. `refused`:
+ * the chain refuses it, with its words.
+ */
+export type MintOutlook = { kind: "moves" | "received" | "expired" } | { kind: "refused"; reason: string };
+
+/** The part of a sender that crosses bridges. */
+export interface BridgeSender {
+  /** Why the bridge would not take the inbox's balance now; undefined where it would. */
+  burnRefusal(item: BurnItem): Promise<string | undefined>;
+  /** Prices a transaction as ChainSender.prepare does. */
+  prepareBurn(world: SenderWorld, item: BurnItem): Promise<PreparedSettlement | undefined>;
+  mintOutlook(item: MintItem): Promise<MintOutlook>;
+  /** Prices a transaction that receives and settles, as ChainSender.prepare does. */
+  prepareMint(world: SenderWorld, item: MintItem): Promise<PreparedSettlement | undefined>;
+}
 
 export type SenderWorld = { readonly db: Db; readonly clock: Clock; readonly log: Logger };
 
@@ -28,6 +64,8 @@ export type PreparedSettlement = {
 export interface ChainSender {
   /** The address that pays fees. */
   readonly payer: string;
+  /** Undefined where no bridge is used. */
+  readonly bridge?: BridgeSender | undefined;
   /** One key for each item, in order. Items with the same key may share a transaction. */
   batchKeys(items: readonly SettleItem[]): string[];
   /** Whether the chain's fees are within the configured ceiling. Logs an alarm when they begin to exceed it. */

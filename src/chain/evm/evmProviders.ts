@@ -1,4 +1,5 @@
 import { TRANSACTION_GAS_MAX } from "@tributary/recover/gasLimit";
+import { lowerMedian } from "../lowerMedian.ts";
 import { Providers } from "../providers.ts";
 import { ProviderFailed } from "../reader.ts";
 import {
@@ -116,12 +117,6 @@ export class EvmProviders extends Providers<EvmNode> implements EvmNode {
 
 function toUnknownOutcome(error: unknown): SubmitOutcome {
   return { kind: "unknown", reason: error instanceof Error ? error.message : String(error) };
-}
-
-/** The lower of the two middle values, for an even number. */
-function lowerMedian(answers: readonly bigint[]): bigint | undefined {
-  const sorted = answers.toSorted((one, other) => (one < other ? -1 : 1));
-  return sorted[Math.floor((sorted.length - 1) / 2)];
 }
 
 /** Of two unknown outcomes, prefers one from a node that has checked the bytes. */

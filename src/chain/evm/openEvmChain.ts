@@ -1,8 +1,12 @@
+import { cctpV2Chains } from "@tributary/inbox/cctpV2Chains";
+import type { Hex } from "@tributary/inbox/terms";
 import type { Logger } from "pino";
-import type { ChainConfig } from "../../config/config.ts";
+import type { ChainConfig, EvmChainConfig } from "../../config/config.ts";
 import type { Timer } from "../../kernel/clock.ts";
 import type { Chain } from "../chain.ts";
 import type { HeadFeed } from "../headFeed.ts";
+import { toMessageAccount } from "@tributary/recover/bridge/burnMessage";
+import type { BridgeContracts } from "./bridge/provenCrossings.ts";
 import { EvmProviders } from "./evmProviders.ts";
 import type { EvmNode } from "./node.ts";
 import { openNewHeadsFeed } from "./rpc/newHeadsFeed.ts";
@@ -13,16 +17,33 @@ import { createSenderContext } from "./send/senderContext.ts";
 
 type EvmChainWorld = { clock: Timer; log: Logger };
 
-/** Opens a configured EVM chain. Makes no request, so unreachable providers do not matter. */
-export function openEvmChain(config: ChainConfig, world: EvmChainWorld): Chain {
-  const [first, ...others] = config.rpcUrls.map((rpcUrl) => openEvmNode({ caip2: config.caip2, rpcUrl }));
+/** Opens a configured EVM chain. `chains`: all configured ones. Makes no request, so unreachable providers do not matter. */
+export function openEvmChain(config: EvmChainConfig, world: EvmChainWorld, chains: readonly ChainConfig[] = []): Chain {
+  const bridge = findBridgeContracts(config, chains);
+  const [first, ...others] = config.rpcUrls.map((rpcUrl) => openEvmNode({ caip2: config.caip2, rpcUrl, bridge }));
   if (first === undefined) throw new Error(`${config.name} has no RPC URL`);
   const feeds = (config.wsUrls ?? []).map((wsUrl) =>
     openNewHeadsFeed({ caip2: config.caip2, wsUrl, clock: world.clock }),
   );
   const gasAccount = openGasAccount(config.gasKey);
   const { maxFeePerGas } = config;
-  return createEvmChain({ nodes: [first, ...others], gasAccount, feeds, maxFeePerGas }, world);
+  const transmitter = bridge && { transmitter: bridge.transmitter as Hex };
+  return createEvmChain({ nodes: [first, ...others], gasAccount, feeds, maxFeePerGas, ...transmitter }, world);
+}
+
+/**
+ * The bridge's contracts on a chain with a token that crosses; undefined without one. Every configured chain can send to it, and every
+ * published one of the same network, because strangers may bridge to an inbox from there.
+ */
+function findBridgeContracts(config: EvmChainConfig, chains: readonly ChainConfig[]): BridgeContracts | undefined {
+  const { cctp, tokens } = config;
+  if (cctp === undefined || tokens.every(({ bridge }) => bridge === undefined)) return undefined;
+  const published = cctpV2Chains.filter(({ transmitter }) => transmitter === cctp.transmitter);
+  const configured = chains.flatMap(({ cctp: other }) => other ?? []);
+  const remoteMessengers = new Map(
+    [...published, ...configured].map(({ domain, messenger }) => [domain, toMessageAccount(messenger)] as const),
+  );
+  return { messenger: cctp.messenger, transmitter: cctp.transmitter, remoteMessengers };
 }
 
 type EvmChainParts = {
@@ -32,12 +53,14 @@ type EvmChainParts = {
   feeds?: readonly HeadFeed[];
   /** The fee ceiling in wei per gas. Absent: that of an unknown network. */
   maxFeePerGas?: bigint;
+  /** The contract that receives a bridge's messages. Absent: no bridge is used. */
+  transmitter?: Hex;
 };
 
 /** Builds an EVM chain from its nodes and the account that pays gas. */
 export function createEvmChain(parts: EvmChainParts, world: EvmChainWorld): Chain {
-  const { nodes, gasAccount, feeds = [], maxFeePerGas } = parts;
+  const { nodes, gasAccount, feeds = [], ...options } = parts;
   const providers = new EvmProviders(nodes, world);
-  const sender = new EvmSender(createSenderContext(providers, gasAccount, maxFeePerGas));
+  const sender = new EvmSender(createSenderContext(providers, gasAccount, options));
   return { caip2: providers.caip2, readers: nodes, providers, sender, feeds };
 }

@@ -1,3 +1,4 @@
+import { zeroAddress } from "@tributary/inbox/terms";
 import { caip2, type Caip2 } from "../../kernel/caip.ts";
 import {
   ProviderFailed,
@@ -21,12 +22,14 @@ import {
   type FeeQuote,
   type SubmitOutcome,
 } from "./node.ts";
+import type { BridgeContracts } from "./bridge/provenCrossings.ts";
 import { mayContainTransfer } from "./filter/logsBloom.ts";
 import { toProviderError, toSubmitOutcome } from "./rpc/rpcErrors.ts";
-import { parseBytes, parseObject, parseQuantity, parseSafeInteger, toHex } from "./rpc/rpcValues.ts";
+import { parseObject } from "../rpc/jsonValues.ts";
+import { parseBytes, parseQuantity, parseSafeInteger, toHex } from "./rpc/rpcValues.ts";
 import { FEE_HISTORY_BLOCKS, FEE_HISTORY_PERCENTILE, toFeeQuote } from "./rpc/parseFees.ts";
 import { parseBlock, parseProof, parseReceipt } from "./rpc/parseBlock.ts";
-import { JsonRpcClient, type RawResponse, type RpcCall } from "./rpc/jsonRpcClient.ts";
+import { JsonRpcClient, type RawResponse, type RpcCall } from "../rpc/jsonRpcClient.ts";
 import { BUNDLED_OWNERS_MAX, bundledBalanceCall, parseBundledBalances } from "./bundledBalances.ts";
 import { filterLogs } from "./filter/filterLogs.ts";
 import { parseTransfers, transferFilters } from "./filter/parseTransfers.ts";
@@ -45,6 +48,8 @@ export type EvmNodeOptions = {
   rpcUrl: string;
   /** Limit in milliseconds for every request except logs, which get at least a minute. */
   timeoutMs?: number;
+  /** The bridge contracts of the chain; absent where no bridge is used. */
+  bridge?: BridgeContracts | undefined;
 };
 
 /** Opens one provider of an EVM chain. Makes no request, so an unreachable provider does not matter. */
@@ -57,15 +62,19 @@ export class JsonRpcNode implements EvmNode {
   readonly caip2: Caip2;
   readonly name: string;
   readonly #rpc: JsonRpcClient;
+  readonly mintSender: string | undefined;
   readonly #logsTimeoutMs: number;
+  readonly #bridge: BridgeContracts | undefined;
   /** False once the provider refused a call without a recipient. */
   #takesBundles = true;
 
-  constructor({ caip2, rpcUrl, timeoutMs = TIMEOUT_MS }: EvmNodeOptions) {
+  constructor({ caip2, rpcUrl, timeoutMs = TIMEOUT_MS, bridge }: EvmNodeOptions) {
     this.caip2 = caip2;
     this.#rpc = new JsonRpcClient({ url: rpcUrl, timeoutMs, connectionsMax: CONNECTIONS_MAX });
     this.name = this.#rpc.host;
     this.#logsTimeoutMs = Math.max(timeoutMs, LOGS_TIMEOUT_MS);
+    this.#bridge = bridge;
+    this.mintSender = bridge && zeroAddress;
   }
 
   async identify(): Promise<ChainIdentity> {
@@ -128,7 +137,7 @@ export class JsonRpcNode implements EvmNode {
   }
 
   async proofs(chainTxs: readonly string[]): Promise<TransactionProof[]> {
-    return toProofs(await this.#requestAll(chainTxs.map(toReceiptCall)), chainTxs);
+    return this.#toProofs(await this.#requestAll(chainTxs.map(toReceiptCall)), chainTxs);
   }
 
   async blocksWithProofs(
@@ -141,7 +150,14 @@ export class JsonRpcNode implements EvmNode {
       const answer = answers[index];
       return answer === null ? undefined : this.#parseExpectedBlock({ number }, answer);
     });
-    return { blocks, proofs: toProofs(answers.slice(numbers.length), chainTxs) };
+    return { blocks, proofs: this.#toProofs(answers.slice(numbers.length), chainTxs) };
+  }
+
+  /** `answers` in the order of `chainTxs`. */
+  #toProofs(answers: readonly unknown[], chainTxs: readonly string[]): TransactionProof[] {
+    return answers.flatMap((answer, index) =>
+      answer === null ? [] : parseProof(answer, chainTxs[index] ?? "", this.#bridge),
+    );
   }
 
   async receipt(chainTx: string): Promise<EvmReceipt | undefined> {
@@ -333,11 +349,6 @@ export class JsonRpcNode implements EvmNode {
 
 function toReceiptCall(chainTx: string): RpcCall {
   return ["eth_getTransactionReceipt", [chainTx]];
-}
-
-/** `answers` in the order of `chainTxs`. */
-function toProofs(answers: readonly unknown[], chainTxs: readonly string[]): TransactionProof[] {
-  return answers.flatMap((answer, index) => (answer === null ? [] : parseProof(answer, chainTxs[index] ?? "")));
 }
 
 function isBlockTooLarge(scope: TransferScope, error: unknown): error is ProviderFailed {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { createHash, generateKeyPairSync } from "node:crypto";
 import { test } from "node:test";
-import { encodeBase58 } from "../../../test/support/encodeBase58.ts";
-import { decodeSolanaAddress } from "../../kernel/solanaAddress.ts";
+import { encodeKey, parseKey } from "@tributary/inbox/solana/keys";
+import { AddressFingerprints } from "./addressFingerprints.ts";
 import { findSolanaWalletProblem, solanaAddresses } from "./address.ts";
 
 const MINT = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
@@ -14,7 +14,7 @@ const faultOf = (text: string) => findSolanaWalletProblem(text, new Set([MINT]))
 const WALLETS = [
   OWNER,
   ...Array.from({ length: 15 }, () =>
-    encodeBase58(
+    encodeKey(
       new Uint8Array(generateKeyPairSync("ed25519").publicKey.export({ format: "der", type: "spki" }).subarray(-32)),
     ),
   ),
@@ -70,8 +70,8 @@ const MALFORMED = [
   OWNER.replace("U", "U\u200b"),
   `solana:${OWNER}`,
   "0x52908400098527886E0F7030069857D2E4169EE7",
-  Buffer.from(decodeSolanaAddress(OWNER) ?? []).toString("hex"),
-  Buffer.from(decodeSolanaAddress(OWNER) ?? []).toString("base64"),
+  Buffer.from(parseKey(OWNER) ?? []).toString("hex"),
+  Buffer.from(parseKey(OWNER) ?? []).toString("base64"),
   "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq",
 ];
 
@@ -89,9 +89,7 @@ test("D11 programs, mints and derived addresses such as token accounts are refus
 function derivedAddresses(count: number): string[] {
   const found: string[] = [];
   for (let nonce = 0; found.length < count && nonce < 100; nonce += 1) {
-    const address = encodeBase58(
-      new Uint8Array(createHash("sha256").update(`${nonce} ProgramDerivedAddress`).digest()),
-    );
+    const address = encodeKey(new Uint8Array(createHash("sha256").update(`${nonce} ProgramDerivedAddress`).digest()));
     if (findSolanaWalletProblem(address, new Set()) === "unpayable") found.push(address);
   }
   return found;
@@ -103,4 +101,18 @@ test("watched addresses are found as they are written, and in no other case", ()
   assert.equal(matcher.size, 2);
   assert.ok(matcher.has(OWNER) && matcher.has(ACCOUNT));
   assert.ok(!matcher.has(OWNER.toLowerCase()) && !matcher.has(""));
+});
+
+test("a million watched addresses take less than 20 MB, and each is found", () => {
+  const matcher = new AddressFingerprints();
+  const addressAt = (index: number) => `${index.toString(36).padStart(8, "0")}${OWNER.slice(8)}`;
+  for (let page = 0; page < 100; page += 1) {
+    const addresses = Array.from({ length: 10_000 }, (_, index) => addressAt(page * 10_000 + index));
+    matcher.addAll(Buffer.from(addresses.join(",")));
+    matcher.addAll(Buffer.from(addresses.slice(0, 10).join(",")));
+  }
+  assert.equal(matcher.size, 1_000_000);
+  assert.ok(matcher.byteLength < 20_000_000);
+  for (let index = 0; index < 1_000_000; index += 997) assert.ok(matcher.has(addressAt(index)));
+  for (let index = 1_000_000; index < 1_010_000; index += 1) assert.ok(!matcher.has(addressAt(index)));
 });

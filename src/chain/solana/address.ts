@@ -1,5 +1,7 @@
-import type { AddressFormat, AddressMatcher } from "../addressFormat.ts";
-import { isOnCurve, decodeSolanaAddress } from "../../kernel/solanaAddress.ts";
+import { isOnCurve } from "@tributary/inbox/solana/curve";
+import { parseKey } from "@tributary/inbox/solana/keys";
+import type { AddressFormat } from "../addressFormat.ts";
+import { AddressFingerprints } from "./addressFingerprints.ts";
 
 // Checks whether a Solana address can be a merchant's wallet, as far as the address alone shows. A token account on the curve, created with
 // its own key pair, can only be recognised by asking the chain.
@@ -21,14 +23,14 @@ export function findSolanaWalletProblem(
   text: string,
   mints: ReadonlySet<string>,
 ): "malformed" | "unpayable" | undefined {
-  const bytes = decodeSolanaAddress(text);
+  const bytes = parseKey(text);
   if (bytes === undefined) return "malformed";
   if (mints.has(text) || isSolanaProgram(text)) return "unpayable";
   return isOnCurve(bytes) ? undefined : "unpayable";
 }
 
 /** Whether an address is a native program, a sysvar, a well-known program or mint, or the incinerator. */
-export function isSolanaProgram(address: string): boolean {
+function isSolanaProgram(address: string): boolean {
   return KNOWN_PROGRAMS.has(address) || PADDED_WITH_ONES.test(address);
 }
 
@@ -36,7 +38,7 @@ export function isSolanaProgram(address: string): boolean {
 export const solanaAddresses: AddressFormat = {
   expected: "the base58 of 32 bytes on Solana",
   expectedWallet: "a Solana wallet: base58 of 32 bytes, and not the address of a program or a token account",
-  parse: (text) => (decodeSolanaAddress(text) === undefined ? undefined : text),
+  parse: (text) => (parseKey(text) === undefined ? undefined : text),
   parseWallet(text, tokens) {
     const problem = findSolanaWalletProblem(text, tokens);
     if (problem === undefined) return { address: text };
@@ -46,27 +48,5 @@ export const solanaAddresses: AddressFormat = {
     return { problem, reason };
   },
   isContract: (address, tokens) => tokens.has(address) || isSolanaProgram(address),
-  createMatcher: () => new AddressTexts(),
+  createMatcher: () => new AddressFingerprints(),
 };
-
-/** Answers of providers are parsed before their addresses are looked up, so that texts do. */
-class AddressTexts implements AddressMatcher {
-  readonly #addresses = new Set<string>();
-
-  get size(): number {
-    return this.#addresses.size;
-  }
-
-  addAll(joined: Uint8Array): void {
-    for (const address of Buffer.from(joined).toString("latin1").split(","))
-      if (address !== "") this.#addresses.add(address);
-  }
-
-  has(address: string): boolean {
-    return this.#addresses.has(address);
-  }
-
-  hasAt(): boolean {
-    return false;
-  }
-}

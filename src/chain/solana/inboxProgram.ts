@@ -60,3 +60,15 @@ function compareCode({ owner, data: bytes }: ProgramAccount): InboxProgramState 
   if (data.readUInt8(AUTHORITY_TAG) === 0) return { kind: "present" };
   return { kind: "upgradeable", authority: encodeKey(new Uint8Array(data.subarray(AUTHORITY, AUTHORITY + 32))) };
 }
+
+/** What stands in place of the inbox program, for a sentence. */
+export function describeInboxProgram(state: Exclude<InboxProgramState, { kind: "present" }>): string {
+  switch (state.kind) {
+    case "absent":
+      return "is not deployed";
+    case "foreign":
+      return "has other code than this release";
+    case "upgradeable":
+      return `can be changed by ${state.authority}`;
+  }
+}

@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
 import type { SolanaProgramConfig } from "../../config/config.ts";
-import { JsonRpcClient } from "../evm/rpc/jsonRpcClient.ts";
+import { JsonRpcClient } from "../rpc/jsonRpcClient.ts";
 import { ChainMismatch } from "../providers.ts";
-import { readInboxProgram, type InboxProgramState, type ProgramAccount } from "./inboxProgram.ts";
+import { describeInboxProgram, readInboxProgram, type ProgramAccount } from "./inboxProgram.ts";
 
 const RPC_MS_MAX = 10_000;
 const CONNECTIONS_MAX = 1;
@@ -18,7 +18,8 @@ export async function verifyInboxProgram(
   const rpc = new JsonRpcClient({ url: rpcUrl, timeoutMs: RPC_MS_MAX, connectionsMax: CONNECTIONS_MAX });
   try {
     const state = await readInboxProgram(address, (account) => readAccount(rpc, account));
-    if (state.kind !== "present") throw new ChainMismatch(`${name}: the inbox program ${address} ${describe(state)}.`);
+    if (state.kind !== "present")
+      throw new ChainMismatch(`${name}: the inbox program ${address} ${describeInboxProgram(state)}.`);
     return "verified";
   } catch (error) {
     if (error instanceof ChainMismatch) throw error;
@@ -26,17 +27,6 @@ export async function verifyInboxProgram(
     return "unreachable";
   } finally {
     await rpc.close();
-  }
-}
-
-function describe(state: Exclude<InboxProgramState, { kind: "present" }>): string {
-  switch (state.kind) {
-    case "absent":
-      return "is not deployed";
-    case "foreign":
-      return "has other code than this release";
-    case "upgradeable":
-      return `can be changed by ${state.authority}`;
   }
 }
 

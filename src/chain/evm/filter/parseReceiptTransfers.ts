@@ -1,5 +1,6 @@
 import { ProviderFailed, type Transfer, type TransferScope } from "../../reader.ts";
-import { parseHash, parseArray, parseObject, parseQuantity } from "../rpc/rpcValues.ts";
+import { parseArray, parseObject } from "../../rpc/jsonValues.ts";
+import { parseHash, parseQuantity } from "../rpc/rpcValues.ts";
 import { parseTransfers, TRANSFER_TOPIC } from "./parseTransfers.ts";
 
 export type BlockWithReceipts = {

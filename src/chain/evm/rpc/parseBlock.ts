@@ -1,9 +1,11 @@
 import { ProviderFailed, type BlockRef, type TransactionProof } from "../../reader.ts";
 import type { EvmReceipt } from "../node.ts";
+import { parseProvenCrossings, type BridgeContracts } from "../bridge/provenCrossings.ts";
 import { createProof } from "../proof.ts";
 import { isBloom } from "../filter/logsBloom.ts";
 import { parseProvenTransfers } from "../filter/parseTransfers.ts";
-import { parseHash, parseArray, parseQuantity, parseObject, parseSafeInteger } from "./rpcValues.ts";
+import { parseArray, parseObject } from "../../rpc/jsonValues.ts";
+import { parseHash, parseQuantity, parseSafeInteger } from "./rpcValues.ts";
 
 /** Parses a block header of eth_getBlockBy…. */
 export function parseBlock(answer: unknown): BlockRef {
@@ -34,7 +36,7 @@ export function parseReceipt(answer: unknown, chainTx: string): EvmReceipt {
 }
 
 /** Parses the receipt of `chainTx` into a proof. */
-export function parseProof(answer: unknown, chainTx: string): TransactionProof {
+export function parseProof(answer: unknown, chainTx: string, bridge?: BridgeContracts): TransactionProof {
   const { blockNumber, blockHash, succeeded } = parseReceipt(answer, chainTx);
   const logs = parseArray(parseObject(answer, "a receipt")["logs"], "a receipt's logs");
   const indexes = logs.map((log) => parseLogIndexOf(parseObject(log, "a log"), { chainTx, blockNumber, blockHash }));
@@ -50,6 +52,7 @@ export function parseProof(answer: unknown, chainTx: string): TransactionProof {
     logIndexFirst,
     logCount: indexes.length,
     transfers,
+    ...(bridge && { crossings: () => parseProvenCrossings(logs, bridge) }),
   });
 }
 

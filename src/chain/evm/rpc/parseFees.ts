@@ -1,5 +1,6 @@
 import type { FeeQuote } from "../node.ts";
-import { parseArray, parseQuantity } from "./rpcValues.ts";
+import { parseArray } from "../../rpc/jsonValues.ts";
+import { parseQuantity } from "./rpcValues.ts";
 
 /** Blocks whose tips bound the suggested tip. */
 export const FEE_HISTORY_BLOCKS = 10n;

@@ -1,7 +1,8 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ProviderFailed } from "../../reader.ts";
-import { toProviderError, toHttpError, RpcError, toSubmitOutcome } from "./rpcErrors.ts";
+import { RpcError, toHttpError } from "../../rpc/rpcError.ts";
+import { toProviderError, toSubmitOutcome } from "./rpcErrors.ts";
 
 // The texts are the original ones of nodes and providers. Add a misclassified text here first.
 

@@ -1,4 +1,4 @@
-import { ProviderFailed } from "../../reader.ts";
+import { malformedValue } from "../../rpc/jsonValues.ts";
 
 // Parsers for values from a node. Each rejects malformed input, because a wrong number is worse than none.
 
@@ -24,22 +24,7 @@ export function parseBytes(value: unknown, what: string): string {
   return value.toLowerCase();
 }
 
-export function parseObject(value: unknown, what: string): Readonly<Record<string, unknown>> {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw malformedValue(what, value);
-  return value as Readonly<Record<string, unknown>>;
-}
-
-export function parseArray(value: unknown, what: string): readonly unknown[] {
-  if (!Array.isArray(value)) throw malformedValue(what, value);
-  return value;
-}
-
 /** Formats a block number or an amount for JSON-RPC. */
 export function toHex(number: bigint): string {
   return `0x${number.toString(16)}`;
-}
-
-function malformedValue(what: string, value: unknown): ProviderFailed {
-  const shown = typeof value === "string" ? value.slice(0, 80) : typeof value;
-  return new ProviderFailed("bad_answer", `the provider sent ${shown} where ${what} was expected`);
 }

@@ -7,25 +7,27 @@ import { ChainMismatch } from "../../providers.ts";
 import { ProviderFailed } from "../../reader.ts";
 import {
   SettleRefused,
+  type BridgeSender,
   type ChainSender,
   type PreparedSettlement,
   type SenderWorld,
   type SettleItem,
 } from "../../sender.ts";
 import { CallReverted } from "../node.ts";
+import { openEvmBridge } from "../bridge/evmBridge.ts";
 import { formatPrice, limitFees, priceOf, requestFees } from "./fees.ts";
-import { deleteOutgoingBytes } from "./outgoingStore.ts";
+import { deleteOutgoingBytes } from "../../outgoing/outgoingStore.ts";
 import { processOutgoingTransactions } from "./processOutgoingTransactions.ts";
+import { mapReverted, prepareCall, type SettlePlan } from "./prepareCall.ts";
 import type { SenderContext } from "./senderContext.ts";
 import {
   decodeFailures,
+  evmTerms,
   settleCall,
   settleNettedCall,
   settleNothingCall,
   sharedTermsKey,
-  type SettleCall,
 } from "./settleCall.ts";
-import { quoteFees, signAndStore } from "./signAndStore.ts";
 import { findFailures, findGasLimit } from "./simulateSettlement.ts";
 
 /** From this many items on, one payout and one fee for all cost clearly less gas than one of each for every item. */
@@ -45,6 +47,12 @@ export class EvmSender implements ChainSender {
 
   constructor(context: SenderContext) {
     this.#context = context;
+  }
+
+  /** Burning needs no contract here; receiving needs the chain's transmitter. */
+  get bridge(): BridgeSender | undefined {
+    const { transmitter } = this.#context;
+    return transmitter && openEvmBridge(this.#context, transmitter);
   }
 
   get payer(): string {
@@ -70,11 +78,7 @@ export class EvmSender implements ChainSender {
   }
 
   async prepare(world: SenderWorld, items: readonly SettleItem[]): Promise<PreparedSettlement | undefined> {
-    const context = this.#context;
-    const fees = await quoteFees(world, context);
-    if (fees === undefined) return undefined;
-    const { call, gasLimit } = await mapReverted(() => chooseCall(context, items));
-    return { store: (tx, at) => signAndStore(tx, context, { call, quote: { gasLimit, fees }, at }) };
+    return prepareCall(world, this.#context, () => chooseCall(this.#context, items));
   }
 
   process(world: SenderWorld): Promise<void> {
@@ -147,8 +151,6 @@ function isUnreadable(error: unknown): boolean {
   return error instanceof ProviderFailed && error.kind === "bad_answer";
 }
 
-type SettlePlan = { call: SettleCall; gasLimit: bigint };
-
 async function chooseCall(context: SenderContext, items: readonly SettleItem[]): Promise<SettlePlan> {
   const netted = isNettable(items) ? await findNettedCall(context, items) : undefined;
   if (netted) return netted;
@@ -174,7 +176,9 @@ async function findNettedCall(context: SenderContext, items: readonly SettleItem
 }
 
 /** Whether the fee wallet accepts a transfer. */
-async function acceptsFee({ providers }: SenderContext, { inbox, token, terms }: SettleItem): Promise<boolean> {
+async function acceptsFee({ providers }: SenderContext, item: SettleItem): Promise<boolean> {
+  const { inbox, token } = item;
+  const terms = evmTerms(item);
   if (terms.feeBps === 0) return true;
   const args = [terms.feeRecipient, 1n] as const;
   const data: Hex = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args });
@@ -184,14 +188,5 @@ async function acceptsFee({ providers }: SenderContext, { inbox, token, terms }:
   } catch (error) {
     if (error instanceof CallReverted) return false;
     throw error;
-  }
-}
-
-async function mapReverted<T>(request: () => Promise<T>): Promise<T> {
-  try {
-    return await request();
-  } catch (error) {
-    if (!(error instanceof CallReverted)) throw error;
-    throw new SettleRefused(error.message, { cause: error });
   }
 }

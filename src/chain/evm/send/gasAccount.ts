@@ -1,11 +1,12 @@
 import { keccak256, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { assert } from "../../../kernel/assert.ts";
+import type { SignedBytes } from "../../outgoing/outgoingStore.ts";
 
 /** Signs given transactions. It pays gas and can move no deposit. */
 export interface GasAccount {
   readonly address: string;
-  sign(transaction: UnsignedTransaction): Promise<SignedTransaction>;
+  sign(transaction: UnsignedTransaction): Promise<SignedBytes>;
 }
 
 export type UnsignedTransaction = {
@@ -18,16 +19,13 @@ export type UnsignedTransaction = {
   maxPriorityFeePerGas: bigint;
 };
 
-/** The bytes to broadcast, and their transaction hash. */
-export type SignedTransaction = { raw: string; chainTx: string };
-
 /** Opens the account of a private key (0x and 64 hex digits). The key stays in this closure, out of any field that could be logged. */
 export function openGasAccount(privateKey: string): GasAccount {
   assert(/^0x[0-9a-fA-F]{64}$/.test(privateKey), "a gas key is 0x and 64 hex digits");
   const account = privateKeyToAccount(privateKey as Hex);
   return { address: account.address.toLowerCase(), sign };
 
-  async function sign(transaction: UnsignedTransaction): Promise<SignedTransaction> {
+  async function sign(transaction: UnsignedTransaction): Promise<SignedBytes> {
     const raw = await account.signTransaction({
       type: "eip1559",
       chainId: transaction.chainId,

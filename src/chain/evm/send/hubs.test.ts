@@ -39,7 +39,7 @@ describe("settling inboxes of several hubs", () => {
   let sender: ChainSender;
   let salt = 0;
   before(async () => {
-    [chain, db] = await Promise.all([startTestChain(), openTestDatabase("pglite")]);
+    [chain, db] = await Promise.all([startTestChain(), openTestDatabase("postgres")]);
     await deployHub(chain.client, issuer, { creationCode: firstHubCreationCode, salt: firstHub.salt });
     sender = openSender(chain);
   });

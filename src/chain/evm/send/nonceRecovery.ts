@@ -8,7 +8,7 @@ import {
   raiseNextNonce,
   reopenOutgoing,
   type OutgoingAttempt,
-} from "./outgoingStore.ts";
+} from "../../outgoing/outgoingStore.ts";
 import { findReceipt, type OpenOutgoing, type SenderContext } from "./senderContext.ts";
 import type { SenderWorld } from "../../sender.ts";
 import { raiseAlarm } from "../../../kernel/alarm/raiseAlarm.ts";

@@ -12,7 +12,7 @@ import {
   listOpenOutgoing,
   markSubmitted,
   type OutgoingAttempt,
-} from "./outgoingStore.ts";
+} from "../../outgoing/outgoingStore.ts";
 import { findReceipt, type OpenOutgoing, type SenderContext } from "./senderContext.ts";
 import type { SenderWorld } from "../../sender.ts";
 

@@ -1,7 +1,8 @@
+import type { Hex } from "@tributary/inbox/terms";
 import { MAX_FEE_PER_GAS_DEFAULT } from "../../../config/knownChains.ts";
 import type { Caip2 } from "../../../kernel/caip.ts";
 import type { EvmProviders } from "../evmProviders.ts";
-import type { OutgoingAttempt, OutgoingTransaction } from "./outgoingStore.ts";
+import type { OutgoingAttempt, OutgoingTransaction } from "../../outgoing/outgoingStore.ts";
 import type { EvmNode, EvmReceipt } from "../node.ts";
 import type { GasAccount } from "./gasAccount.ts";
 
@@ -13,6 +14,8 @@ export type SenderContext = {
   /** By account, the rejected transaction with the chain's next nonce. A restart resets the count. */
   readonly rejectedTransactions: Map<string, RejectedTransaction>;
   readonly feeCeiling: FeeCeiling;
+  /** The contract that receives a bridge's messages; undefined where no bridge is used. */
+  readonly transmitter: Hex | undefined;
 };
 
 /** In wei per gas. `isExceeded` as of the last quote, so that each change is logged once. */
@@ -24,7 +27,7 @@ export type RejectedTransaction = { chainTx: string; submits: number; since: Dat
 export function createSenderContext(
   providers: EvmProviders,
   gasAccount: GasAccount,
-  maxFeePerGas: bigint = MAX_FEE_PER_GAS_DEFAULT,
+  { maxFeePerGas = MAX_FEE_PER_GAS_DEFAULT, transmitter }: { maxFeePerGas?: bigint; transmitter?: Hex } = {},
 ): SenderContext {
   return {
     caip2: providers.caip2,
@@ -32,6 +35,7 @@ export function createSenderContext(
     gasAccount,
     rejectedTransactions: new Map(),
     feeCeiling: { maxFeePerGas, isExceeded: false },
+    transmitter,
   };
 }
 

@@ -1,6 +1,6 @@
 import { hubAbi } from "@tributary/inbox/hubAbi";
 import { findHub, settleItemGas } from "@tributary/inbox/hubs";
-import { encodeTerms, type Hex } from "@tributary/inbox/terms";
+import { encodeTerms, type Hex, type Terms } from "@tributary/inbox/terms";
 import { decodeFunctionResult, encodeFunctionData, parseAbi, toFunctionSelector } from "viem";
 import { ProviderFailed } from "../../reader.ts";
 import type { SettleItem } from "../../sender.ts";
@@ -16,8 +16,12 @@ const firstHubAbi = parseAbi([
 const SUCCESS_SELECTOR = "0x00000000";
 const NO_SALT: Hex = `0x${"0".repeat(64)}`;
 
-/** A call of the hub. With `reportsItems` its result names the items that fail; without, a failure reverts the call. */
-export type SettleCall = Pick<EvmCall, "to" | "data"> & { reportsItems: boolean };
+/** A call of the hub. `failuresIn` finds in its result what did not happen; other failures revert the call. */
+export type SettleCall = Pick<EvmCall, "to" | "data"> & {
+  failuresIn: (result: string) => readonly (string | undefined)[];
+};
+
+const NO_FAILURES = () => [];
 
 /** The hub's error names by selector, for readable refusals. */
 const errorNames = new Map(
@@ -33,37 +37,41 @@ export function settleCall(items: readonly SettleItem[]): SettleCall {
   const [only] = items;
   if (items.length !== 1 || only === undefined) return settleManyCall(items);
   // Without a gas limit for the item. Both hubs take the same call.
-  const data = encodeFunctionData({ abi: hubAbi, functionName: "settle", args: [only.terms] });
-  return { to: only.hub, data, reportsItems: false };
+  const data = encodeFunctionData({ abi: hubAbi, functionName: "settle", args: [evmTerms(only)] });
+  return { to: only.hub, data, failuresIn: NO_FAILURES };
 }
 
 /** Always encodes settleMany, whose result reports each item. */
 export function settleManyCall(items: readonly SettleItem[]): SettleCall {
   const hub = hubOf(items);
-  const terms = items.map((item) => item.terms);
+  const terms = items.map(evmTerms);
   const functionName = "settleMany";
   const data = takesItemGas(hub)
     ? encodeFunctionData({ abi: hubAbi, functionName, args: [terms, settleItemGas] })
     : encodeFunctionData({ abi: firstHubAbi, functionName, args: [terms] });
-  return { to: hub, data, reportsItems: true };
+  return { to: hub, data, failuresIn: decodeFailures };
 }
 
 /** Encodes settleNetted: one payout and one fee for all items. Their terms differ only in the salt. */
 export function settleNettedCall(items: readonly [SettleItem, ...SettleItem[]]): SettleCall {
   const hub = hubOf(items);
-  const [{ terms }] = items;
+  const terms = evmTerms(items[0]);
   const salts = items.map((item) => item.terms.salt);
   const functionName = "settleNetted";
   const data = takesItemGas(hub)
     ? encodeFunctionData({ abi: hubAbi, functionName, args: [terms, salts, settleItemGas] })
     : encodeFunctionData({ abi: firstHubAbi, functionName, args: [terms, salts] });
-  return { to: hub, data, reportsItems: true };
+  return { to: hub, data, failuresIn: decodeFailures };
 }
 
 /** Simulated by start-up: a hub that answers it has everything that settling needs. */
 export function settleNothingCall(hub: string): SettleCall {
   const args = [[], settleItemGas] as const;
-  return { to: hub, data: encodeFunctionData({ abi: hubAbi, functionName: "settleMany", args }), reportsItems: true };
+  return {
+    to: hub,
+    data: encodeFunctionData({ abi: hubAbi, functionName: "settleMany", args }),
+    failuresIn: decodeFailures,
+  };
 }
 
 /** The hub of a batch. Throws when items of several hubs are mixed, which no transaction can settle. */
@@ -79,8 +87,14 @@ function takesItemGas(hub: string): boolean {
 }
 
 /** Equal for items that one netted settlement can settle. */
-export function sharedTermsKey({ hub, terms }: SettleItem): string {
-  return `${hub}/${encodeTerms({ ...terms, salt: NO_SALT })}`;
+export function sharedTermsKey(item: SettleItem): string {
+  return `${item.hub}/${encodeTerms({ ...evmTerms(item), salt: NO_SALT })}`;
+}
+
+/** The terms of an inbox on an EVM chain. Throws for those of another kind of chain, whose inboxes no hub settles. */
+export function evmTerms({ inbox, terms }: SettleItem): Terms {
+  if ("kind" in terms) throw new Error(`the terms of inbox ${inbox} are not those of an EVM chain`);
+  return terms;
 }
 
 /** Decodes why each item would fail, undefined where it would settle. Throws ProviderFailed for malformed bytes. */

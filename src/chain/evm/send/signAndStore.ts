@@ -3,7 +3,12 @@ import type { Tx } from "../../../db/database.ts";
 import { referenceOf } from "../../../kernel/caip.ts";
 import type { EvmCall, FeeLimits } from "../node.ts";
 import { limitFees, requestFees } from "./fees.ts";
-import { insertOutgoing, isGasAccountRegistered, registerGasAccount, allocateNonce } from "./outgoingStore.ts";
+import {
+  insertOutgoing,
+  isGasAccountRegistered,
+  registerGasAccount,
+  allocateNonce,
+} from "../../outgoing/outgoingStore.ts";
 import type { SenderWorld } from "../../sender.ts";
 import type { SenderContext } from "./senderContext.ts";
 
@@ -73,12 +78,9 @@ export async function signAndStoreAtNonce(
   return insertOutgoing(tx, {
     chain: context.caip2,
     sender,
-    nonce,
-    recipient,
-    data,
-    gasLimit,
+    call: { nonce, recipient, data, gasLimit },
     fees,
-    signed,
+    sign: () => signed,
     at: outgoing.at,
   });
 }

@@ -67,13 +67,13 @@ export async function findGasLimit(context: SenderContext, call: SettleCall): Pr
 /** The first failure of the call at a gas limit; undefined when everything settles. */
 async function findFailureAt(
   { providers, gasAccount }: SenderContext,
-  { to, data, reportsItems }: SettleCall,
+  { to, data, failuresIn }: SettleCall,
   gas: bigint,
 ): Promise<string | undefined> {
   try {
     const failures = await confirmFailures(providers, async (node) => {
       const result = await node.call({ from: gasAccount.address, to, data, gas });
-      return reportsItems ? decodeFailures(result) : [];
+      return [...failuresIn(result)];
     });
     return failures.find((failure) => failure !== undefined);
   } catch (error) {

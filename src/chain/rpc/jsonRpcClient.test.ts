@@ -3,8 +3,8 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { inspect } from "node:util";
 import { after, before, describe, test } from "node:test";
-import { ProviderFailed } from "../../reader.ts";
-import { openEvmNode } from "../rpcNode.ts";
+import { ProviderFailed } from "../reader.ts";
+import { openEvmNode } from "../evm/rpcNode.ts";
 import { JsonRpcClient } from "./jsonRpcClient.ts";
 
 // A faulty provider. Tests on a real chain cover correct ones.
@@ -73,7 +73,10 @@ describe("JSON-RPC over HTTP", () => {
     equal(await rpc.request("eth_blockNumber", []), "0x1");
     equal(await rpc.request("eth_chainId", []), "0x1");
     await rejects(rpc.request("eth_sendRawTransaction", ["0x"]), failsWith("unreachable"));
-    deepEqual(methods, ["eth_blockNumber", "eth_chainId", "eth_chainId", "eth_sendRawTransaction"]);
+    equal(await rpc.request("getSlot", []), "0x1");
+    await rejects(rpc.request("sendTransaction", ["AQ=="]), failsWith("unreachable"));
+    const repeated = ["eth_chainId", "eth_chainId"];
+    deepEqual(methods, ["eth_blockNumber", ...repeated, "eth_sendRawTransaction", "getSlot", "sendTransaction"]);
     await rpc.close();
   });
 

@@ -1,6 +1,6 @@
 import { Pool } from "undici";
-import { ProviderFailed } from "../../reader.ts";
-import { toHttpError, isBatchRefused, RpcError, type HttpErrorResponse } from "./rpcErrors.ts";
+import { ProviderFailed } from "../reader.ts";
+import { toHttpError, isBatchRefused, RpcError, type HttpErrorResponse } from "./rpcError.ts";
 import { redactUrlSecrets } from "./redactUrlSecrets.ts";
 
 /** A JSON-RPC call: its method and its parameters. */
@@ -26,6 +26,9 @@ const BATCH_SPLITS = 5;
 const KEEP_ALIVE_MS = 55_000;
 /** Errors of a socket that the provider closed during our write. */
 const CONNECTION_LOST_CODES: readonly unknown[] = ["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"];
+
+/** Methods that broadcast a transaction, of every kind of chain. */
+const BROADCASTS: readonly string[] = ["eth_sendRawTransaction", "sendTransaction"];
 
 /** A provider's response, whatever its status. */
 export type RawResponse = Omit<HttpErrorResponse, "text"> & { bytes: Buffer };
@@ -72,7 +75,7 @@ export class JsonRpcClient {
   /** Returns the raw response to one call, for a scan before `parseResult`. Throws ProviderFailed. */
   async requestRaw(method: string, params: readonly unknown[], timeoutMs = this.#timeoutMs): Promise<RawResponse> {
     // Sent bytes may have arrived; the sender decides whether to send them again.
-    const isRepeatable = method !== "eth_sendRawTransaction";
+    const isRepeatable = !BROADCASTS.includes(method);
     return this.#post({ jsonrpc: "2.0", id: 1, method, params }, { timeoutMs, isRepeatable });
   }
 

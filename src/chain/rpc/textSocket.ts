@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { Agent, buildConnector, WebSocket } from "undici";
-import { ProviderFailed } from "../../reader.ts";
+import { ProviderFailed } from "../reader.ts";
 
 /** A header is below two kilobytes; larger messages are no headers. */
 const MESSAGE_BYTES_MAX = 1_048_576;

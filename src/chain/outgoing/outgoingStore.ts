@@ -1,14 +1,12 @@
 import { sql, type Selectable } from "kysely";
-import type { Db, Tx } from "../../../db/database.ts";
-import { array } from "../../../db/parameters.ts";
-import type { OutgoingAttemptTable, OutgoingTransactionTable } from "../../../db/schema.ts";
-import { assert } from "../../../kernel/assert.ts";
-import type { Caip2 } from "../../../kernel/caip.ts";
-import type { FeeLimits } from "../node.ts";
-import type { SignedTransaction } from "./gasAccount.ts";
+import type { Db, Tx } from "../../db/database.ts";
+import { array } from "../../db/parameters.ts";
+import type { OutgoingAttemptTable, OutgoingTransactionTable } from "../../db/schema.ts";
+import { assert } from "../../kernel/assert.ts";
+import type { Caip2 } from "../../kernel/caip.ts";
 
-// A nonce is allocated in the transaction that stores the bytes signed for it, so that no nonce is without bytes. The same bytes can be
-// broadcast until the chain includes them.
+// The signed transactions of every kind of chain. On EVM chains a nonce is allocated in the transaction that stores the bytes signed for it,
+// so that no nonce is without bytes. The same bytes can be broadcast until the chain includes them, or until they expire.
 
 type EvmColumns = { nonce: bigint; recipient: string; data: string; gas_limit: bigint };
 type EvmFeeColumns = { max_fee_per_gas: bigint; max_priority_fee_per_gas: bigint };
@@ -50,16 +48,25 @@ export async function allocateNonce(tx: Tx, account: { chain: Caip2; address: st
   return row.next_nonce - 1n;
 }
 
-export type NewOutgoing = {
+/** The bytes to broadcast, and the transaction's hash or signature. */
+export type SignedBytes = { raw: string; chainTx: string };
+
+type NewAttempt = {
+  signed: SignedBytes;
+  at: Date;
+  /** On EVM chains. */
+  fees?: { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
+  /** Where bytes expire. */
+  lastValidHeight?: bigint;
+};
+
+export type NewOutgoing = Omit<NewAttempt, "signed"> & {
   chain: Caip2;
   sender: string;
-  nonce: bigint;
-  recipient: string;
-  data: string;
-  gasLimit: bigint;
-  fees: FeeLimits;
-  signed: SignedTransaction;
-  at: Date;
+  /** On EVM chains. */
+  call?: { nonce: bigint; recipient: string; data: string; gasLimit: bigint };
+  /** Signs the bytes of the transaction with this id. */
+  sign: (id: bigint) => SignedBytes;
 };
 
 export async function insertOutgoing(tx: Tx, outgoing: NewOutgoing): Promise<bigint> {
@@ -68,10 +75,10 @@ export async function insertOutgoing(tx: Tx, outgoing: NewOutgoing): Promise<big
     .values({
       chain: outgoing.chain,
       sender: outgoing.sender,
-      nonce: outgoing.nonce,
-      recipient: outgoing.recipient,
-      data: outgoing.data,
-      gas_limit: outgoing.gasLimit,
+      nonce: outgoing.call?.nonce ?? null,
+      recipient: outgoing.call?.recipient ?? null,
+      data: outgoing.call?.data ?? null,
+      gas_limit: outgoing.call?.gasLimit ?? null,
       status: "signed",
       mined_chain_tx: null,
       mined_block_number: null,
@@ -80,20 +87,15 @@ export async function insertOutgoing(tx: Tx, outgoing: NewOutgoing): Promise<big
     })
     .returning("id")
     .executeTakeFirstOrThrow();
-  await insertAttempt(tx, {
-    outgoingId: id,
-    attempt: 1,
-    fees: outgoing.fees,
-    signed: outgoing.signed,
-    at: outgoing.at,
-  });
+  const isStored = await insertAttempt(tx, { ...outgoing, signed: outgoing.sign(id), outgoingId: id, attempt: 1 });
+  assert(isStored, `the transaction ${id} has the bytes of an earlier one`);
   return id;
 }
 
 /** Returns false when another process stored that attempt. */
 export async function insertAttempt(
   tx: Tx,
-  attempt: { outgoingId: bigint; attempt: number; fees: FeeLimits; signed: SignedTransaction; at: Date },
+  attempt: NewAttempt & { outgoingId: bigint; attempt: number },
 ): Promise<boolean> {
   const inserted = await tx
     .insertInto("outgoing_attempt")
@@ -102,8 +104,9 @@ export async function insertAttempt(
       attempt: attempt.attempt,
       chain_tx: attempt.signed.chainTx,
       raw: attempt.signed.raw,
-      max_fee_per_gas: attempt.fees.maxFeePerGas,
-      max_priority_fee_per_gas: attempt.fees.maxPriorityFeePerGas,
+      max_fee_per_gas: attempt.fees?.maxFeePerGas ?? null,
+      max_priority_fee_per_gas: attempt.fees?.maxPriorityFeePerGas ?? null,
+      last_valid_height: attempt.lastValidHeight ?? null,
       created_at: attempt.at,
       submitted_at: null,
     })
@@ -164,6 +167,27 @@ export async function listOpenOutgoing(
   return transactions.map((transaction) => ({ transaction, attempts: attemptsOf.get(transaction.id) ?? [] }));
 }
 
+/** A chain's open transactions with their bytes, oldest first, on kinds of chains where bytes expire. */
+export async function listExpiringOutgoing(
+  db: Db,
+  { chain, limit }: { chain: Caip2; limit: number },
+): Promise<ExpiringOutgoing[]> {
+  return db.root
+    .selectFrom("outgoing_transaction as open")
+    .innerJoin("outgoing_attempt as attempt", "attempt.outgoing_id", "open.id")
+    .select(["open.id", "attempt.chain_tx as chainTx", "attempt.raw", "attempt.last_valid_height as lastValidHeight"])
+    .where("open.chain", "=", chain)
+    .where("open.status", "=", "signed")
+    .where("attempt.last_valid_height", "is not", null)
+    .orderBy("open.id")
+    .limit(limit)
+    .$narrowType<{ lastValidHeight: bigint }>()
+    .execute();
+}
+
+/** It has one attempt: when that expires, the transaction is closed. */
+export type ExpiringOutgoing = { id: bigint; chainTx: string; raw: string; lastValidHeight: bigint };
+
 export async function markSubmitted(db: Db, attempt: { chainTx: string; at: Date }): Promise<void> {
   await db.root
     .updateTable("outgoing_attempt")
@@ -173,7 +197,7 @@ export async function markSubmitted(db: Db, attempt: { chainTx: string; at: Date
     .execute();
 }
 
-/** How a nonce ended. A closed transaction stays unchanged. */
+/** How a transaction ended. A closed one stays unchanged. */
 export type OutgoingClosure =
   | { id: bigint; status: "mined" | "reverted"; chainTx: string; blockNumber: bigint; at: Date }
   | { id: bigint; status: "lost"; at: Date };

@@ -1,4 +1,4 @@
-import type { RangeSuggestion } from "../../reader.ts";
+import type { RangeSuggestion } from "../reader.ts";
 
 // Recognizes the ways in which nodes and providers refuse a log query as too large, and the range that they suggest. None has its own error
 // code, and hardly two share a wording. The table in the test names the sources.

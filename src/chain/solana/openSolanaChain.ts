@@ -1,0 +1,23 @@
+import type { Logger } from "pino";
+import type { SolanaChainConfig } from "../../config/config.ts";
+import type { Timer } from "../../kernel/clock.ts";
+import type { Chain } from "../chain.ts";
+import { Providers } from "../providers.ts";
+import { openSolanaReader } from "./read/solanaReader.ts";
+import { openSlotFeed } from "./rpc/slotFeed.ts";
+import { openFeePayer } from "./send/feePayer.ts";
+import { createSenderContext } from "./send/senderContext.ts";
+import { SolanaSender } from "./send/solanaSender.ts";
+
+/** Opens a configured Solana cluster. Makes no request, so unreachable providers do not matter. */
+export function openSolanaChain(config: SolanaChainConfig, world: { clock: Timer; log: Logger }): Chain {
+  const { caip2, program, feeRecipient, computeUnitPriceMax, name } = config;
+  const [first, ...others] = config.rpcUrls.map((url) => openSolanaReader({ caip2, url, program }));
+  if (first === undefined) throw new Error(`${name} has no RPC URL`);
+  const nodes = [first, ...others] as const;
+  const providers = new Providers(nodes, world);
+  const feePayer = openFeePayer(config.feePayerKey);
+  const context = createSenderContext(providers, { feePayer, program, feeRecipient, computeUnitPriceMax });
+  const feeds = (config.wsUrls ?? []).map((wsUrl) => openSlotFeed({ wsUrl, clock: world.clock }));
+  return { caip2, readers: nodes, providers, sender: new SolanaSender(context), feeds };
+}

@@ -1,0 +1,63 @@
+import { ProviderFailed } from "../../reader.ts";
+import type { SolanaTransaction } from "../rpc/parseTransaction.ts";
+import type { SolanaRpc } from "../rpc/solanaRpc.ts";
+import type { SignatureList } from "./listSignatures.ts";
+
+// A token account changes only in transactions that name it. So its balances show whether a provider listed all of them: what each found is
+// what the one before it left, the first found no account, and the last left what the account holds now.
+
+export type AccountHistory = {
+  account: string;
+  /** Those of the range that succeeded, in the order of the chain. */
+  transactions: readonly SolanaTransaction[];
+  list: SignatureList | undefined;
+  /** What the account holds at a slot. */
+  units: bigint;
+  slot: bigint;
+};
+
+/** @throws ProviderFailed when a transaction is missing. */
+export function assertUnbroken(name: string, { account, transactions, list, units, slot }: AccountHistory): void {
+  let left: bigint | undefined = list?.beginning ? 0n : undefined;
+  let leftAtSlot = left;
+  for (const transaction of transactions) {
+    const found = balanceIn(transaction.before, account)?.units ?? 0n;
+    if (left !== undefined && found !== left)
+      throw new ProviderFailed(
+        "contradictory",
+        `${name} left out a transaction of ${account} before ${transaction.signature}`,
+      );
+    left = balanceIn(transaction.after, account)?.units ?? 0n;
+    if (transaction.slot <= slot) leftAtSlot = left;
+  }
+  const isNewer = list?.nextSlot !== undefined && list.nextSlot <= slot;
+  if (leftAtSlot === undefined || isNewer || leftAtSlot === units) return;
+  throw new ProviderFailed("unknown_block", `${name} shows a balance of ${account} without its last transactions`);
+}
+
+/**
+ * A list that ends above the range must begin with the creation of its account, or the node has dropped older transactions.
+ * @throws ProviderFailed `unknown_block`: another provider may have them.
+ */
+export async function assertBeginnings(rpc: SolanaRpc, histories: readonly AccountHistory[]): Promise<void> {
+  const known = new Map(
+    histories.flatMap(({ transactions }) => transactions.map((each) => [each.signature, each] as const)),
+  );
+  const begun = histories.flatMap(({ account, list }) => {
+    const signatures = list?.beginning?.map(({ signature }) => signature) ?? [];
+    return signatures.length === 0 ? [] : [{ account, signatures }];
+  });
+  const missing = [...new Set(begun.flatMap(({ signatures }) => signatures))].filter((each) => !known.has(each));
+  for (const each of missing.length === 0 ? [] : await rpc.transactions(missing))
+    if (each) known.set(each.signature, each);
+  for (const { account, signatures } of begun) {
+    // The order of a slot is not known here. One of them created the account.
+    const oldest = signatures.flatMap((signature) => known.get(signature) ?? []);
+    if (oldest.every(({ before }) => balanceIn(before, account) !== undefined))
+      throw new ProviderFailed("unknown_block", `${rpc.name} lacks the first transactions of ${account}`);
+  }
+}
+
+function balanceIn(balances: SolanaTransaction["before"], account: string) {
+  return balances.find((each) => each.account === account);
+}

@@ -1,0 +1,41 @@
+import { createPrivateKey, sign } from "node:crypto";
+import { decodeBase58, encodeBase58 } from "@tributary/inbox/solana/base58";
+import { encodeKey } from "@tributary/inbox/solana/keys";
+import { encodeMessage, encodeTransaction, type SolanaMessage } from "@tributary/inbox/solana/message";
+import { assert } from "../../../kernel/assert.ts";
+import type { SignedBytes } from "../../outgoing/outgoingStore.ts";
+import { assertPermitted, type SigningRules } from "./permittedMessage.ts";
+
+/** Signs settlements, and pays for them. It can move no deposit. */
+export interface FeePayer {
+  readonly address: string;
+  /** Throws an Error for a message with any other instruction than those of a settlement, a RangeError for one that is too long. */
+  sign(
+    instructions: Pick<SolanaMessage, "blockhash" | "instructions">,
+    rules: Omit<SigningRules, "feePayer">,
+  ): SignedBytes;
+}
+
+const SECRET_BYTES = 32;
+/** The DER bytes before the secret of an Ed25519 key (RFC 8410). */
+const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
+
+/** Opens the account of a key pair: 64 bytes in base58. The key stays in this closure, out of any field that could be logged. */
+export function openFeePayer(keyPair: string): FeePayer {
+  assert(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/.test(keyPair), "a fee payer's key is 64 bytes in base58");
+  const pair = decodeBase58(keyPair);
+  assert(pair?.length === 2 * SECRET_BYTES, "a fee payer's key is 64 bytes in base58");
+  const der = Buffer.concat([PKCS8_PREFIX, pair.subarray(0, SECRET_BYTES)]);
+  const key = createPrivateKey({ key: der, format: "der", type: "pkcs8" });
+  const address = encodeKey(pair.subarray(SECRET_BYTES));
+  return {
+    address,
+    sign(unsigned, rules) {
+      const message = encodeMessage({ ...unsigned, feePayer: address });
+      assertPermitted(message.bytes, { ...rules, feePayer: address });
+      const signature = new Uint8Array(sign(null, message.bytes, key));
+      const transaction = encodeTransaction(message, new Map([[address, signature]]));
+      return { raw: Buffer.from(transaction).toString("base64"), chainTx: encodeBase58(signature) };
+    },
+  };
+}

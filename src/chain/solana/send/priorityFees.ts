@@ -1,0 +1,61 @@
+import { raiseAlarm } from "../../../kernel/alarm/raiseAlarm.ts";
+import { lowerMedian } from "../../lowerMedian.ts";
+import type { SenderWorld } from "../../sender.ts";
+import type { SolanaSenderContext } from "./senderContext.ts";
+import { fetchPriorityFees } from "./sendRequests.ts";
+
+// Every signed transaction offers at most the configured price of a compute unit. While the cluster's price is higher, settlements wait.
+
+/** In micro-lamports. Quiet blocks include any price; this costs less than a lamport for a thousand units. */
+const PRICE_MIN = 10_000n;
+/** Of the prices of the last blocks, this share is not above the quote. */
+const QUOTE_PERCENTILE = 75;
+/** After an expired transaction the next one offers this many times more. */
+const RAISE_FACTOR = 4n;
+
+/** Quotes needed, where there are so many providers: one false quote must not raise the price. */
+const QUOTES_MIN = 2;
+
+/**
+ * The price to offer, in micro-lamports a compute unit; undefined while the cluster's exceeds the ceiling: then nothing may be signed. Logs an
+ * alarm when that begins.
+ */
+export async function requestPrice(world: SenderWorld, context: SolanaSenderContext): Promise<bigint | undefined> {
+  const quote = await fetchQuote(context);
+  const { feeCeiling } = context;
+  const { computeUnitPriceMax } = feeCeiling;
+  const isExceeded = quote > computeUnitPriceMax;
+  const facts = {
+    chain: context.caip2,
+    computeUnitPrice: String(quote),
+    computeUnitPriceMax: String(computeUnitPriceMax),
+  };
+  if (isExceeded && !feeCeiling.isExceeded)
+    raiseAlarm(world.log, { alarm: "gas_price_above_ceiling", ...facts }, "the priority fee is above the ceiling");
+  if (!isExceeded && feeCeiling.isExceeded) world.log.info(facts, "the priority fee is below the ceiling again");
+  feeCeiling.isExceeded = isExceeded;
+  if (isExceeded) return undefined;
+  const floor = quote > PRICE_MIN ? quote : PRICE_MIN;
+  const raised = floor * RAISE_FACTOR ** BigInt(Math.min(feeCeiling.expiredInRow, EXPIRED_MAX));
+  return raised < computeUnitPriceMax ? raised : computeUnitPriceMax;
+}
+
+/** More factors than this exceed every ceiling. */
+const EXPIRED_MAX = 20;
+
+/** The lower median of the providers' quotes, so that one false quote of two or more changes nothing upwards. */
+export async function fetchQuote({ providers }: SolanaSenderContext): Promise<bigint> {
+  const quoteOf = async (node: Parameters<typeof fetchPriorityFees>[0]) => percentile(await fetchPriorityFees(node));
+  const ask = async (scope: "all" | "awake") => {
+    const replies = await providers.askEach(quoteOf, scope);
+    return replies.flatMap((each) => ("answer" in each ? [each.answer] : []));
+  };
+  const awake = await ask("awake");
+  const quotes = awake.length >= Math.min(QUOTES_MIN, providers.providerCount) ? awake : await ask("all");
+  return lowerMedian(quotes) ?? providers.ask(quoteOf);
+}
+
+function percentile(prices: readonly bigint[]): bigint {
+  const sorted = prices.toSorted((one, other) => (one < other ? -1 : 1));
+  return sorted[Math.ceil((sorted.length * QUOTE_PERCENTILE) / 100) - 1] ?? 0n;
+}

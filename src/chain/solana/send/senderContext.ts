@@ -1,0 +1,34 @@
+import type { Caip2 } from "../../../kernel/caip.ts";
+import type { Providers } from "../../providers.ts";
+import type { SolanaNode } from "../node.ts";
+import type { FeePayer } from "./feePayer.ts";
+
+/** Dependencies of the sender of one cluster. */
+export type SolanaSenderContext = {
+  readonly caip2: Caip2;
+  readonly providers: Providers<SolanaNode>;
+  readonly feePayer: FeePayer;
+  /** The inbox program. */
+  readonly program: string;
+  /** The wallet whose token accounts receive the fees. */
+  readonly feeRecipient: string;
+  readonly feeCeiling: FeeCeiling;
+};
+
+/**
+ * In micro-lamports a compute unit. `isExceeded` as of the last quote, so that each change is logged once. `expiredInRow`: how many transactions
+ * have expired since one landed; a restart resets it.
+ */
+export type FeeCeiling = { readonly computeUnitPriceMax: bigint; isExceeded: boolean; expiredInRow: number };
+
+export type SolanaSenderOptions = Pick<SolanaSenderContext, "feePayer" | "program" | "feeRecipient"> & {
+  computeUnitPriceMax: bigint;
+};
+
+export function createSenderContext(
+  providers: Providers<SolanaNode>,
+  { computeUnitPriceMax, ...options }: SolanaSenderOptions,
+): SolanaSenderContext {
+  const feeCeiling = { computeUnitPriceMax, isExceeded: false, expiredInRow: 0 };
+  return { caip2: providers.caip2, providers, ...options, feeCeiling };
+}

@@ -1,0 +1,124 @@
+import type { SolanaInbox } from "@tributary/inbox/solana/address";
+import type { SolanaInstruction } from "@tributary/inbox/solana/instructions";
+import { associatedTokenProgram } from "@tributary/inbox/solana/keys";
+import type { SettleItem } from "../../sender.ts";
+import type { SolanaNode } from "../node.ts";
+import { COMPUTE_UNITS_MAX } from "./permittedMessage.ts";
+import type { SolanaSenderContext } from "./senderContext.ts";
+import { fetchAccounts, simulateTransaction, type SimulationFailure } from "./sendRequests.ts";
+import {
+  batchKey,
+  recipientsOf,
+  settleInstructions,
+  toInbox,
+  unsignedTransaction,
+  withBudget,
+} from "./settleTransaction.ts";
+
+/** A transaction that would settle, without its fees. `computeUnits`: what it would use, and a margin. */
+export type SettlePlan = { readonly instructions: readonly SolanaInstruction[]; readonly computeUnits: number };
+
+export type Outlook = { readonly plan: SettlePlan } | { readonly refusal: string };
+
+/** The program's errors in the order of their numbers. */
+const FIRST_ERROR = 0x100;
+const ERROR_NAMES = (
+  "ACCOUNTS DATA KIND TOKEN_PROGRAM MINT PDA INBOX FROZEN PAYOUT FEE_BPS ROUTE MINIMUM SIGNER LEFT RECOVERY EARLY NOTHING RENT " +
+  "EXCESS PROGRAM"
+).split(" ");
+/** There is no token account, so that the inbox is empty. */
+const NO_ACCOUNT = "INBOX";
+/** Of the system program: the source has too few lamports. */
+const TOO_FEW_LAMPORTS = 1;
+const PAYER_FAILURES = /^(?:AccountNotFound|InsufficientFundsForFee|InvalidAccountForFee)$|InsufficientFundsForRent/;
+/** A deposit, or a payout account that somebody closes, may come between simulation and inclusion. */
+const MARGIN_PERCENT = 25;
+const MARGIN_UNITS = 10_000;
+/** Below the highest limit, so that the sender may add to it. */
+const PLANNED_UNITS_MAX = COMPUTE_UNITS_MAX - 1_000;
+
+/** Why each item would not settle; undefined where it would, or where there is nothing to settle. */
+export async function findRefusals(
+  context: SolanaSenderContext,
+  items: readonly SettleItem[],
+): Promise<(string | undefined)[]> {
+  const reasons = new Map<SettleItem, string | undefined>();
+  for (const batch of Map.groupBy(items, batchKey).values()) await refuseParts(context, batch, reasons);
+  return items.map((item) => reasons.get(item));
+}
+
+/** When a batch is refused, asks for its halves, until only the refused items are left. */
+async function refuseParts(
+  context: SolanaSenderContext,
+  batch: readonly SettleItem[],
+  reasons: Map<SettleItem, string | undefined>,
+): Promise<void> {
+  const outlook = await findOutlook(context, batch);
+  if ("plan" in outlook) return;
+  const [only, ...others] = batch;
+  if (only !== undefined && others.length === 0) {
+    if (outlook.refusal !== NO_ACCOUNT) reasons.set(only, `settle_refused ${outlook.refusal}`);
+    return;
+  }
+  const middle = Math.ceil(batch.length / 2);
+  await refuseParts(context, batch.slice(0, middle), reasons);
+  await refuseParts(context, batch.slice(middle), reasons);
+}
+
+/**
+ * What a transaction for the items would do. One provider's refusal must not delay money, because a failed attempt costs only fees. A second
+ * provider simulates too, where there is one, and both must refuse. Throws an Error when the payer has too few lamports.
+ */
+export async function findOutlook(context: SolanaSenderContext, items: readonly SettleItem[]): Promise<Outlook> {
+  const inboxes: SolanaInbox[] = [];
+  for (const item of items) {
+    const inbox = toInbox(item, context.program);
+    if ("refusal" in inbox) return inbox;
+    inboxes.push(inbox);
+  }
+  const [first, ...others] = inboxes;
+  if (first === undefined) throw new Error("a batch needs an item");
+  const look = (node: SolanaNode) => simulate(context, node, [first, ...others]);
+  const outlook = await context.providers.ask(look);
+  if ("plan" in outlook || context.providers.providerCount < 2) return outlook;
+  const second = await context.providers.askInReverseOrder(look);
+  return "plan" in second ? second : outlook;
+}
+
+async function simulate(
+  { feePayer: { address: payer }, feeRecipient }: SolanaSenderContext,
+  node: SolanaNode,
+  inboxes: readonly [SolanaInbox, ...SolanaInbox[]],
+): Promise<Outlook> {
+  const recipients = recipientsOf(inboxes[0], feeRecipient);
+  const accounts = await fetchAccounts(
+    node,
+    recipients.map(({ account }) => account),
+  );
+  const missing = recipients.filter((_, index) => accounts[index] === undefined);
+  const instructions = settleInstructions(inboxes, { payer, missing });
+  const budgeted = withBudget({ units: COMPUTE_UNITS_MAX, price: 0n }, instructions);
+  let transaction: Uint8Array;
+  try {
+    transaction = unsignedTransaction(payer, budgeted);
+  } catch (error) {
+    if (error instanceof RangeError) return { refusal: error.message };
+    throw error;
+  }
+  const { failure, computeUnits } = await simulateTransaction(node, transaction);
+  if (failure === undefined) return { plan: { instructions, computeUnits: withMargin(computeUnits) } };
+  const program = budgeted[failure.instruction ?? -1]?.program;
+  const isPayerEmpty =
+    PAYER_FAILURES.test(failure.text) || (program === associatedTokenProgram && failure.code === TOO_FEW_LAMPORTS);
+  if (isPayerEmpty) throw new Error(`the fee payer ${payer} has too few lamports: ${failure.text}`);
+  return { refusal: describeFailure(failure, program === inboxes[0].program) };
+}
+
+function withMargin(computeUnits: number): number {
+  return Math.min(PLANNED_UNITS_MAX, Math.ceil((computeUnits * (100 + MARGIN_PERCENT)) / 100) + MARGIN_UNITS);
+}
+
+function describeFailure({ code, text }: SimulationFailure, isInboxProgram: boolean): string {
+  const name = isInboxProgram && code !== undefined ? ERROR_NAMES[code - FIRST_ERROR] : undefined;
+  return name ?? text;
+}

@@ -1,0 +1,105 @@
+import type { ChainConfig } from "../../../config/config.ts";
+import type { Tx } from "../../../db/database.ts";
+import { deleteOutgoingBytes, insertOutgoing } from "../../outgoing/outgoingStore.ts";
+import {
+  SettleRefused,
+  type ChainSender,
+  type PreparedSettlement,
+  type SenderWorld,
+  type SettleItem,
+} from "../../sender.ts";
+import { chooseLifetime } from "./chooseLifetime.ts";
+import { fetchQuote, requestPrice } from "./priorityFees.ts";
+import { processTransactions } from "./processTransactions.ts";
+import type { SolanaSenderContext } from "./senderContext.ts";
+import { fetchLamports } from "./sendRequests.ts";
+import { batchKey, withBudget } from "./settleTransaction.ts";
+import { findOutlook, findRefusals } from "./simulateSettlement.ts";
+import { verifySettling } from "./verifySettling.ts";
+
+/** Of one signature, whatever the price. */
+const SIGNATURE_LAMPORTS = 5_000n;
+/** The rent of a payout account that has to be created: about 2,075,000. */
+const RENT_LAMPORTS = 2_100_000n;
+/** The limit of one settlement that creates the payout account. */
+const SETTLEMENT_UNITS = 60_000n;
+/** Two settlements of one inbox in one block would be the same bytes, and the cluster takes bytes once. The limit distinguishes them. */
+const DISTINCT_LIMITS = 1_000n;
+const MICRO_LAMPORTS = 1_000_000n;
+
+/** Settles inboxes of a cluster through the inbox program. The fee payer signs, and gets back the rent of what is closed. */
+export class SolanaSender implements ChainSender {
+  readonly #context: SolanaSenderContext;
+
+  constructor(context: SolanaSenderContext) {
+    this.#context = context;
+  }
+
+  get payer(): string {
+    return this.#context.feePayer.address;
+  }
+
+  batchKeys(items: readonly SettleItem[]): string[] {
+    return items.map(batchKey);
+  }
+
+  async isWithinFeeCeiling(world: SenderWorld): Promise<boolean> {
+    return (await requestPrice(world, this.#context)) !== undefined;
+  }
+
+  refusals(items: readonly SettleItem[]): Promise<(string | undefined)[]> {
+    return findRefusals(this.#context, items);
+  }
+
+  async prepare(world: SenderWorld, items: readonly SettleItem[]): Promise<PreparedSettlement | undefined> {
+    const { caip2: chain, feePayer, program, feeRecipient, feeCeiling, providers } = this.#context;
+    const price = await requestPrice(world, this.#context);
+    if (price === undefined) return undefined;
+    const outlook = await findOutlook(this.#context, items);
+    if ("refusal" in outlook) throw new SettleRefused(outlook.refusal);
+    const { computeUnits, instructions } = outlook.plan;
+    const { blockhash, lastValidHeight } = await chooseLifetime(providers);
+    const rules = { program, feeRecipient, computeUnitPriceMax: feeCeiling.computeUnitPriceMax };
+    return {
+      store: (tx, at) => {
+        const sign = (id: bigint) => {
+          const units = computeUnits + Number(id % DISTINCT_LIMITS);
+          return feePayer.sign({ blockhash, instructions: withBudget({ units, price }, instructions) }, rules);
+        };
+        return insertOutgoing(tx, { chain, sender: feePayer.address, sign, lastValidHeight, at });
+      },
+    };
+  }
+
+  process(world: SenderWorld): Promise<void> {
+    return processTransactions(world, this.#context);
+  }
+
+  deleteBytes(tx: Tx, closed: { ids: readonly bigint[]; at: Date }): Promise<void> {
+    return deleteOutgoingBytes(tx, closed);
+  }
+
+  feeBalance(): Promise<bigint> {
+    return this.#context.providers.ask((node) => fetchLamports(node, this.payer));
+  }
+
+  async settlementFee(): Promise<bigint> {
+    const quote = await fetchQuote(this.#context);
+    const { computeUnitPriceMax } = this.#context.feeCeiling;
+    const price = quote < computeUnitPriceMax ? quote : computeUnitPriceMax;
+    return SIGNATURE_LAMPORTS + RENT_LAMPORTS + (price * SETTLEMENT_UNITS) / MICRO_LAMPORTS + 1n;
+  }
+
+  async feeStatus(): Promise<{ isWithinCeiling: boolean; text: string }> {
+    const { computeUnitPriceMax } = this.#context.feeCeiling;
+    const quote = await fetchQuote(this.#context);
+    return {
+      isWithinCeiling: quote <= computeUnitPriceMax,
+      text: `${quote} micro-lamports a compute unit, computeUnitPriceMax is ${computeUnitPriceMax}`,
+    };
+  }
+
+  verify(config: ChainConfig): Promise<void> {
+    return verifySettling(this.#context, config);
+  }
+}
