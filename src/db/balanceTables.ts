@@ -3,8 +3,8 @@ import type { Caip2 } from "../kernel/caip.ts";
 
 // The row types of the comparison of balances with the ledger.
 
-/** The inboxes that a pass compares: created, paid or viewed recently, or all. */
-export type PassScope = "created" | "moved" | "viewed" | "all";
+/** The inboxes that a pass compares: created, paid or viewed recently, or all. `settled` reads again what settlements moved. */
+export type PassScope = "created" | "moved" | "viewed" | "all" | "settled";
 
 /** One pass over a chain's inboxes that compares their balances with the ledger, and the last complete one. */
 export type BalancePassTable = {

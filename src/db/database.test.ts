@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, describe, test } from "node:test";
+import { after, before, describe, test } from "node:test";
 import { sql } from "kysely";
 import { createPostgresDatabase, databases, openTestDatabase } from "../../test/support/database.ts";
 import { openDatabase, type Db, type Tx } from "./database.ts";
@@ -14,10 +14,13 @@ async function countMarks(db: Db): Promise<bigint | undefined> {
 const addMark = (tx: Tx, name: string) => sql`insert into mark (name) values (${name})`.execute(tx);
 
 for (const kind of databases) {
-  describe(`a database handle on ${kind}`, async () => {
-    const db = await openTestDatabase(kind, { poolSizeMax: 3 });
+  describe(`a database handle on ${kind}`, () => {
+    let db: Db;
+    before(async () => {
+      db = await openTestDatabase(kind, { poolSizeMax: 3 });
+      await sql`create table mark (name text primary key)`.execute(db.root);
+    });
     after(() => db.close());
-    await sql`create table mark (name text primary key)`.execute(db.root);
 
     test("a transaction that throws is rolled back, and rejects with the thrown error", async () => {
       const thrown = new Error("changed my mind");

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { after, describe, test } from "node:test";
+import { after, before, describe, test } from "node:test";
 import fc from "fast-check";
 import { sql, type RawBuilder } from "kysely";
 import { databases, openTestDatabase } from "../../test/support/database.ts";
+import type { Db } from "./database.ts";
 import { array, assertJsonDepth, encodeParameter, json, JSON_DEPTH_MAX } from "./parameters.ts";
 
 const NUMERIC_MAX = 10n ** 78n - 1n;
@@ -15,8 +16,11 @@ function nested(levels: number): unknown {
 }
 
 for (const kind of databases) {
-  describe(`values on ${kind}`, async () => {
-    const db = await openTestDatabase(kind, { poolSizeMax: 2 });
+  describe(`values on ${kind}`, () => {
+    let db: Db;
+    before(async () => {
+      db = await openTestDatabase(kind, { poolSizeMax: 2 });
+    });
     after(() => db.close());
 
     async function valueOf<T>(expression: RawBuilder<T>): Promise<T | undefined> {

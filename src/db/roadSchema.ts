@@ -48,7 +48,9 @@ export type MovementTable = {
   block_hash: string;
   place: bigint;
   revision: bigint;
+  /** Of a transfer by which a bridge took from the inbox, or gave it what it took elsewhere: its name, and what the bridge kept. */
   explained_by: string | null;
+  bridge_fee_units: bigint | null;
   seen_at: Date;
   orphaned_at: Date | null;
 };
@@ -167,7 +169,46 @@ export type DepositAgreementTable = {
   retry_at: Date | null;
 };
 
-/** planned → submitted → landed; planned | submitted → held → planned; any open one → failed; landed → submitted | failed on a reorg. */
+/**
+ * burned → attested → landed; landed → attested when a reorg drops the sweep. `burned`: the bridge took the units. `attested`: its message to
+ * the settle chain is signed.
+ */
+export type CrossingStatus = "burned" | "attested" | "landed";
+
+export type CrossingTable = {
+  /** The movement by which the bridge took the units. */
+  movement_id: bigint;
+  intent_id: string;
+  chain: Caip2;
+  chain_tx: string;
+  token: string;
+  units: bigint;
+  /** The bridge and the other end, as `explained_by` of the movement. */
+  bridge: string;
+  settle_chain: Caip2;
+  status: CrossingStatus;
+  message: string | null;
+  attestation: string | null;
+  /** `explained_by` of the movement by which the bridge gives the units. */
+  mint: string | null;
+  /** The last block of the settle chain that takes the message; null for any. */
+  expires_at_block: bigint | null;
+  /** Our last transaction that receives the message. */
+  outgoing_id: bigint | null;
+  attempts: Generated<number>;
+  retry_at: Date | null;
+  reason: string | null;
+  status_since: Date;
+  created_at: Date;
+  updated_at: Date;
+};
+
+export type BridgeBudgetTable = { name: string; free_at: Date };
+
+/**
+ * planned → submitted → landed, by a bridge submitted → bridging → landed; planned | submitted → held → planned; any open one → failed;
+ * landed | bridging → submitted | failed on a reorg, and landed → bridging on one of the settle chain.
+ */
 export type SettlementStatus = "planned" | "submitted" | "bridging" | "landed" | "held" | "failed";
 
 export type SettlementTable = {
@@ -190,6 +231,10 @@ export type SettlementTable = {
   created_at: Date;
   submitted_at: Date | null;
   landed_at: Date | null;
+  /** The sweep on the settle chain with which a bridged settlement landed; null for every other one. */
+  landed_chain: Caip2 | null;
+  landed_chain_tx: string | null;
+  landed_block_number: bigint | null;
   updated_at: Date;
 };
 

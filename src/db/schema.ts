@@ -107,6 +107,8 @@ export type OutgoingAttemptTable = {
   /** These two are set on EVM chains alone. */
   max_fee_per_gas: bigint | null;
   max_priority_fee_per_gas: bigint | null;
+  /** The height of the last block that can include the bytes, on kinds of chains where they expire. */
+  last_valid_height: Generated<bigint | null>;
   created_at: Date;
   submitted_at: Date | null;
 };
@@ -126,6 +128,8 @@ export type AccountTable = {
   created_at: Date;
   /** CAIP-19 ids of the origins that its intents may use; null for all. */
   origins: Generated<string[] | null>;
+  /** Beside `recovery`, which is for EVM chains. */
+  solana_recovery: Generated<string | null>;
 };
 
 export type ApiKeyTable = {
@@ -189,7 +193,11 @@ export type IntentTable = {
   underpay_tolerance_bps: number;
   recovery: string;
   recover_after: bigint;
+  /** Gets the rent of closed accounts; only on Solana. */
+  rent_recipient: string | null;
   routes_root: string;
+  /** The stored routes of the root; null for the empty root. */
+  route_set: Generated<string | null>;
   inbox_salt: string;
   inbox_hub: string;
   inbox_implementation: string;
@@ -208,6 +216,18 @@ export type IntentTable = {
   archived_at: Date | null;
   return_url: Generated<string | null>;
   description: Generated<string | null>;
+};
+
+/** The routes that intents of one rail pin. Rows never change. */
+export type RouteSetTable = {
+  /** Hash of the other columns without the time, as 0x and 64 digits. */
+  id: string;
+  root: string;
+  /** In the order of the leaves; the fields of the hub's `Route`, numbers as texts. */
+  routes: unknown;
+  /** What stands beside the leaves of each origin. */
+  origins: unknown;
+  created_at: Date;
 };
 
 /** A code that opens the checkout of an intent once, in another browser. Its use deletes it. */
@@ -271,6 +291,7 @@ export interface Schema {
   page_origin: PageOriginTable;
   account_brand: AccountBrandTable;
   deployment: DeploymentTable;
+  route_set: RouteSetTable;
   intent: IntentTable;
   checkout_handoff: CheckoutHandoffTable;
   inbox: InboxTable;
@@ -288,6 +309,8 @@ export interface Schema {
   deposit_cursor: road.HandoverCursorTable;
   holding: road.HoldingTable;
   listed_deposit: road.ListedDepositView;
+  crossing: road.CrossingTable;
+  bridge_budget: road.BridgeBudgetTable;
   settlement: road.SettlementTable;
   settlement_cursor: road.HandoverCursorTable;
   quarantine: road.QuarantineTable;

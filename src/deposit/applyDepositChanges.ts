@@ -5,6 +5,9 @@ import { appendEvents } from "../event/store.ts";
 import { changedFields } from "../event/changedFields.ts";
 import { intentRecord } from "../intent/intentRecord.ts";
 import { destinationKey, isDestinationTaken, writeIntentProgress, type IntentRow } from "../intent/store.ts";
+import { findRoutes } from "../intent/routes/findRoutes.ts";
+import { findPayoutWay } from "../intent/routes/payoutWay.ts";
+import type { PinnedRoute } from "../intent/routes/routeSet.ts";
 import type { World } from "../world.ts";
 import { toPriceUnits, findOverSingleProviderLimit, type SingleProviderTotal } from "./agreement/agreement.ts";
 import { countFinal } from "./countFinal.ts";
@@ -21,7 +24,7 @@ import { insertVerifications } from "./agreement/verificationStore.ts";
 import { isIntentPriceReached } from "./countFinal.ts";
 import { lastFinalBlock } from "../watch/finality.ts";
 
-export type DepositWorld = Pick<World, "db" | "clock" | "entropy" | "config" | "catalog" | "log">;
+export type DepositWorld = Pick<World, "db" | "clock" | "entropy" | "config" | "catalog" | "log" | "memory">;
 
 /** One locked intent, with its deposits before and after their movements were applied. */
 export type IntentChangeSet = {
@@ -56,9 +59,13 @@ export async function applyDepositChanges(
   const toVerify: Deposit[] = [];
   const reopened = new Set<string>();
   const counted = await loadSingleProviderTotals(tx, world, input.cases);
+  const routesOf = await findRoutes(
+    { db: tx, memory: world.memory },
+    input.cases.map(({ intent }) => intent),
+  );
   for (const each of input.cases) {
     const { intent: before } = each;
-    const recounted = recountIntent(world, each, { ...input, counted });
+    const recounted = recountIntent(world, each, { ...input, counted, routes: routesOf.get(before.id) ?? [] });
     const { changes, holdings } = recounted;
     toVerify.push(...recounted.toVerify);
     if (changes.length === 0 && holdings.length === 0) continue;
@@ -108,7 +115,12 @@ async function loadSingleProviderTotals(
   );
 }
 
-type RecountContext = { heads: ReadonlyMap<string, ChainHead>; counted: readonly SingleProviderTotal[]; at: Date };
+type RecountContext = {
+  heads: ReadonlyMap<string, ChainHead>;
+  counted: readonly SingleProviderTotal[];
+  routes: readonly PinnedRoute[];
+  at: Date;
+};
 
 /** Counts an intent's deposits again, and returns only the changes that differ from the database. */
 function recountIntent(
@@ -124,12 +136,9 @@ function recountIntent(
   const deposits = changes.map((change) => change.after);
   const rules = resolveFinalityRules(world, { deposits, heads: context.heads });
   const finalBlocks = new Map([...rules].map(([chain, rule]) => [chain, rule.finalBlock]));
-  const countedIfVerified = countFinal(progressed, deposits, {
-    finalBlocks,
-    unverified: NO_IDS,
-    waitingDustUnits,
-    at: context.at,
-  });
+  const minimumOf = (deposit: Deposit) => findPayoutWay(intent, context.routes, deposit)?.minimumUnits ?? 0n;
+  const rule = { finalBlocks, waitingDustUnits, minimumOf, at: context.at };
+  const countedIfVerified = countFinal(progressed, deposits, { ...rule, unverified: NO_IDS });
   const agreementOf = (chain: string) => findWatchedChain(world.catalog, chain)?.agreement;
   const counted = [...context.counted.filter((each) => each.intentId === intent.id), ...dustTotals(intent, holdings)];
   const overLimitIds = findOverSingleProviderLimit(changes, { counted, agreementOf });
@@ -138,7 +147,7 @@ function recountIntent(
   const finalDeposits =
     toVerify.length === 0
       ? countedIfVerified
-      : countFinal(progressed, deposits, { finalBlocks, unverified: unverifiedIds, waitingDustUnits, at: context.at });
+      : countFinal(progressed, deposits, { ...rule, unverified: unverifiedIds });
   const decided = changes.map((change, index) => ({
     before: change.before,
     after: applyFinalityRule(finalDeposits[index] ?? change.after, rules),

@@ -41,7 +41,7 @@ export const depositChecks: readonly Check[] = [
         from movement left join deposit on deposit.movement_id = movement.id
         left join deposit_cursor on deposit_cursor.chain = movement.chain
         left join holding on holding.intent_id = movement.intent_id and holding.chain = movement.chain and holding.token = movement.token
-        where movement.direction = 'in' and movement.orphaned_at is null and (
+        where movement.direction = 'in' and movement.orphaned_at is null and movement.explained_by is null and (
           deposit.id is null and (${IS_PROCESSED} is not true or movement.block_number > holding.dust_block)
           or deposit.status in ('seen', 'confirmed', 'dropped')
           or deposit.reason in ('provider_disagreement', 'provider_agreement_pending'))
@@ -59,7 +59,7 @@ export const depositChecks: readonly Check[] = [
       from movement join deposit_cursor on deposit_cursor.chain = movement.chain
       join intent on intent.id = movement.intent_id
       left join deposit on deposit.movement_id = movement.id
-      where movement.direction = 'in' and ${IS_PROCESSED} and (
+      where movement.direction = 'in' and movement.explained_by is null and ${IS_PROCESSED} and (
         deposit.id is null and movement.token = intent.payout_token
           and movement.chain = intent.payout_namespace || ':' || intent.payout_chain_reference
           and (movement.amount_units >= intent.minimum_units
@@ -95,7 +95,8 @@ export const depositChecks: readonly Check[] = [
           coalesce(sum(movement.amount_units) filter (where movement.block_number <= holding.counted_block), 0) as counted
         from movement left join deposit on deposit.movement_id = movement.id
         where movement.intent_id = holding.intent_id and movement.chain = holding.chain and movement.token = holding.token
-          and movement.direction = 'in' and movement.orphaned_at is null and movement.block_number <= holding.dust_block
+          and movement.direction = 'in' and movement.orphaned_at is null and movement.explained_by is null
+          and movement.block_number <= holding.dust_block
           and deposit.id is null
       ) as sums on true
       where not holding.is_stale and chain_cursor.rewound_number is null

@@ -13,6 +13,8 @@ export type CountContext = {
   unverified: ReadonlySet<string>;
   /** Final dust of the intent that is not counted, in the payout token's units. It helps to reach the price. */
   waitingDustUnits: bigint;
+  /** The pinned minimum of a deposit's asset, in its smallest units. */
+  minimumOf: (deposit: Deposit) => bigint;
   at: Date;
 };
 
@@ -20,7 +22,7 @@ export type CountContext = {
 export function countFinal(intent: IntentRow, deposits: readonly Deposit[], context: CountContext): Deposit[] {
   const confirmed = deposits.map((deposit) => confirmDeposit(deposit, context));
   const waiting = confirmed.filter((deposit) => deposit.status === "confirmed" && !context.unverified.has(deposit.id));
-  const countable = new Set(selectCountable(intent, waiting, context.waitingDustUnits));
+  const countable = new Set(selectCountable(intent, waiting, context));
   return confirmed.map((deposit) => {
     if (countable.has(deposit)) return countDeposit(deposit, intent, context.at);
     return deposit.status === "confirmed" && deposit.reason === null
@@ -52,15 +54,19 @@ function countDeposit(deposit: Deposit, intent: IntentRow, at: Date): Deposit {
  * fully paid intent. Otherwise a chain and token counts once its waiting sum reaches the minimum. The loop evaluates each block on its
  * own, in block order, so that the result is independent of the batches in which blocks were read.
  */
-function selectCountable(intent: IntentRow, waiting: readonly Deposit[], waitingDustUnits: bigint): Deposit[] {
+function selectCountable(
+  intent: IntentRow,
+  waiting: readonly Deposit[],
+  { waitingDustUnits, minimumOf }: CountContext,
+): Deposit[] {
   const countable: Deposit[] = [];
-  const groups = new Map<string, { units: bigint; deposits: Deposit[] }>();
+  const groups = new Map<string, { units: bigint; minimumUnits: bigint; deposits: Deposit[] }>();
   let reachedUnits = intent.counted_units + waitingDustUnits;
   for (const block of groupByBlock(waiting)) {
     const changedKeys = new Set<string>();
     for (const deposit of block) {
       const key = `${deposit.chain}/${deposit.token}`;
-      const group = groups.get(key) ?? { units: 0n, deposits: [] };
+      const group = groups.get(key) ?? { units: 0n, minimumUnits: minimumOf(deposit), deposits: [] };
       group.units += deposit.amount_units;
       group.deposits.push(deposit);
       groups.set(key, group);
@@ -70,7 +76,7 @@ function selectCountable(intent: IntentRow, waiting: readonly Deposit[], waiting
     const isPaid = isIntentPriceReached(intent, reachedUnits);
     for (const key of isPaid ? [...groups.keys()] : changedKeys) {
       const group = groups.get(key);
-      if (!group || (!isPaid && group.units < intent.minimum_units)) continue;
+      if (!group || (!isPaid && group.units < group.minimumUnits)) continue;
       for (const deposit of group.deposits) countable.push(deposit);
       groups.delete(key);
     }

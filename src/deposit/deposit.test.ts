@@ -47,6 +47,25 @@ for (const kind of thoroughDatabases) {
     const insertPriced = (priceTokenUnits: bigint, more: object = {}) =>
       insertIntent(db, { price_units: priceTokenUnits, price_token_units: priceTokenUnits, one_time: true, ...more });
 
+    test("D41 what a bridge gives an inbox of its own units is no deposit", async () => {
+      const intent = await insertPriced(25n * USDC);
+      const crossing = { explainedBy: `cctp-v2/2/0x${"ab".repeat(32)}`, feeUnits: 3_000n };
+      await recordMovements(db, intent, [
+        { chainTx: newChainTx(), amountUnits: 25n * USDC - 3_000n, block: 100n, crossing },
+        { chainTx: newChainTx(), amountUnits: 1n, block: 100n, crossing },
+      ]);
+      await headAt(101n);
+      assert.deepEqual(await depositsOf(intent), []);
+      const { status, received_units, counted_units } = await intentOf(intent);
+      assert.deepEqual([status, received_units, counted_units], ["active", 0n, 0n]);
+      await recordMovements(db, intent, [{ chainTx: newChainTx(), amountUnits: 25n * USDC, block: 101n }]);
+      await headAt(102n);
+      assert.deepEqual(
+        (await depositsOf(intent)).map(({ status, amount_units }) => [status, amount_units]),
+        [["counted", 25n * USDC]],
+      );
+    });
+
     test("D5 a deposit is seen at once, counted when final, and then settles a one-time intent", async () => {
       const intent = await insertPriced(25n * USDC);
       await recordMovements(db, intent, [{ chainTx: newChainTx(), amountUnits: 25n * USDC, block: 100n }]);

@@ -1,6 +1,5 @@
 import type { Selectable } from "kysely";
 import type { DepositTable } from "../db/roadSchema.ts";
-import { isPayoutAsset } from "../intent/payoutAsset.ts";
 import type { IntentRow } from "../intent/store.ts";
 import type { MovementRow } from "../watch/movement.ts";
 import { convertUnits } from "../kernel/units.ts";
@@ -40,6 +39,8 @@ export type NewDepositInput = {
   id: string;
   intent: IntentRow;
   movement: MovementRow;
+  /** Whether the deposit's asset is the payout's or has a pinned route to it. */
+  hasPayoutWay: boolean;
   tokenDecimals: number;
   requiredConfirmations: number | null;
   at: Date;
@@ -68,7 +69,7 @@ export function newDeposit(input: NewDepositInput): Deposit {
     late: intent.status !== "active",
     seen_at: at,
     updated_at: at,
-    ...initialState(intent, movement),
+    ...initialState(movement, input.hasPayoutWay),
   };
 }
 
@@ -79,7 +80,7 @@ export function newDeposit(input: NewDepositInput): Deposit {
 export function applyMovement(
   deposit: Deposit,
   movement: MovementRow,
-  context: { intent: IntentRow; at: Date },
+  context: { hasPayoutWay: boolean; at: Date },
 ): Deposit {
   const location = {
     sender: movement.counterparty,
@@ -101,16 +102,21 @@ export function applyMovement(
   }
   const isSamePlace = deposit.block_hash === movement.block_hash && deposit.amount_units === movement.amount_units;
   if (isSamePlace && deposit.status !== "dropped") return deposit;
-  return { ...deposit, ...location, ...initialState(context.intent, movement), counted_units: 0n, agreed_at: null };
+  return {
+    ...deposit,
+    ...location,
+    ...initialState(movement, context.hasPayoutWay),
+    counted_units: 0n,
+    agreed_at: null,
+  };
 }
 
 type InitialState = Pick<Deposit, "status" | "reason" | "confirmed_at" | "counted_at">;
 
-function initialState(intent: IntentRow, movement: MovementRow): InitialState {
+function initialState(movement: MovementRow, hasPayoutWay: boolean): InitialState {
   if (movement.orphaned_at !== null)
     return { status: "dropped", reason: "reorg", confirmed_at: null, counted_at: null };
-  if (!isPayoutAsset(intent, movement))
-    return { status: "held", reason: "no_route", confirmed_at: null, counted_at: null };
+  if (!hasPayoutWay) return { status: "held", reason: "no_route", confirmed_at: null, counted_at: null };
   return { status: "seen", reason: null, confirmed_at: null, counted_at: null };
 }
 

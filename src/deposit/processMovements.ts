@@ -1,7 +1,8 @@
 import { findAsset, findWatchedChain } from "../catalog/catalog.ts";
 import type { Tx } from "../db/database.ts";
 import type { HandoverCursorTable } from "../db/roadSchema.ts";
-import { isPayoutAsset } from "../intent/payoutAsset.ts";
+import { findRoutes } from "../intent/routes/findRoutes.ts";
+import { findPayoutWay, type PayoutWay } from "../intent/routes/payoutWay.ts";
 import { lockIntents, type IntentRow } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { newId } from "../kernel/ids.ts";
@@ -47,17 +48,28 @@ type MovementBatch = {
   upto: HandoverCursorTable;
 };
 
-async function applyMovements(tx: Tx, world: DepositWorld, { movements, upto }: MovementBatch): Promise<void> {
+async function applyMovements(tx: Tx, world: DepositWorld, batch: MovementBatch): Promise<void> {
+  const { upto } = batch;
+  // What a bridge gives was a deposit on the chain where the bridge took it.
+  const movements = batch.movements.filter(({ explained_by }) => explained_by === null);
   const at = world.clock.now();
   const { chain } = upto;
   const intents = await lockIntents(tx, [...new Set(movements.map((movement) => movement.intent_id))]);
   const intentOf = new Map(intents.map((intent) => [intent.id, intent]));
+  const routesOf = await findRoutes({ db: tx, memory: world.memory }, intents);
+  const wayOf: WayOf = (intent, asset) => findPayoutWay(intent, routesOf.get(intent.id) ?? [], asset);
   const decimals = new Map(
     world.catalog.assets.filter((asset) => asset.chain === chain).map((asset) => [asset.token, asset.decimals]),
   );
   const small = movements.filter((movement) => {
     const intent = intentOf.get(movement.intent_id);
-    return intent !== undefined && isBelowMinimum(intent, movement, decimals.get(movement.token));
+    return (
+      intent !== undefined &&
+      isBelowMinimum(intent, movement, {
+        way: wayOf(intent, movement),
+        tokenDecimals: decimals.get(movement.token),
+      })
+    );
   });
   const deposited = await listMovementsWithDeposit(tx, small);
   const dust = new Set(small.filter(({ id }) => !deposited.has(id)));
@@ -65,13 +77,14 @@ async function applyMovements(tx: Tx, world: DepositWorld, { movements, upto }: 
     tx,
     [...dust].filter((movement) => {
       const intent = intentOf.get(movement.intent_id);
-      return intent !== undefined && isPayoutAsset(intent, movement);
+      return intent !== undefined && wayOf(intent, movement) !== undefined;
     }),
   );
   const heads = await listHeads(tx);
   const cases = await buildIntentChangeSets(tx, world, {
     intents,
     movements: movements.filter((movement) => !dust.has(movement)),
+    wayOf,
     upto,
     heads,
     at,
@@ -79,10 +92,13 @@ async function applyMovements(tx: Tx, world: DepositWorld, { movements, upto }: 
   await applyDepositChanges(tx, world, { cases, heads, at });
 }
 
+type WayOf = (intent: IntentRow, asset: Pick<MovementRow, "chain" | "token">) => PayoutWay | undefined;
+
 type ChangeSetInput = {
   intents: readonly IntentRow[];
   /** Without dust. */
   movements: readonly MovementRow[];
+  wayOf: WayOf;
   upto: HandoverCursorTable;
   heads: ReadonlyMap<string, ChainHead>;
   at: Date;
@@ -114,6 +130,7 @@ async function buildIntentChangeSets(tx: Tx, world: DepositWorld, batch: ChangeS
       intent,
       movements: movementsByIntent.get(intent.id) ?? [],
       known: depositsByIntent.get(intent.id) ?? [],
+      wayOf: batch.wayOf,
       at: batch.at,
     }),
   }));
@@ -122,37 +139,34 @@ async function buildIntentChangeSets(tx: Tx, world: DepositWorld, batch: ChangeS
 /** Includes unchanged deposits, because they add to the counted amount and to the exposure. */
 function buildDepositChanges(
   world: DepositWorld,
-  input: { intent: IntentRow; movements: readonly MovementRow[]; known: readonly Deposit[]; at: Date },
+  input: { intent: IntentRow; movements: readonly MovementRow[]; known: readonly Deposit[]; wayOf: WayOf; at: Date },
 ): DepositChange[] {
   const { intent, at } = input;
   const changes = new Map<bigint, DepositChange>();
   for (const deposit of input.known) changes.set(deposit.movement_id, { before: deposit, after: deposit });
   for (const movement of input.movements) {
     const before = changes.get(movement.id)?.before;
+    const way = input.wayOf(intent, movement);
     const after = before
-      ? applyMovement(before, movement, { intent, at })
-      : createDeposit(world, { intent, movement, at });
+      ? applyMovement(before, movement, { hasPayoutWay: way !== undefined, at })
+      : createDeposit(world, { intent, movement, way, at });
     changes.set(movement.id, { before, after });
   }
   return [...changes.values()];
 }
 
-function createDeposit(world: DepositWorld, input: { intent: IntentRow; movement: MovementRow; at: Date }): Deposit {
-  const { movement } = input;
+function createDeposit(
+  world: DepositWorld,
+  input: { intent: IntentRow; movement: MovementRow; way: PayoutWay | undefined; at: Date },
+): Deposit {
+  const { movement, way } = input;
   const tiers = findWatchedChain(world.catalog, movement.chain)?.finality ?? [];
   return newDeposit({
     ...input,
     id: newId("dep", world.entropy),
-    tokenDecimals: resolveTokenDecimals(world, input),
+    hasPayoutWay: way !== undefined,
+    // What counts has pinned decimals. Those of held deposits are for display only.
+    tokenDecimals: way?.decimals ?? findAsset(world.catalog, movement.chain, movement.token)?.decimals ?? 0,
     requiredConfirmations: requiredConfirmations(tiers[0]?.finality),
   });
-}
-
-/** The intent pins the decimals of its payout token. Deposits in other tokens are held, and their decimals are for display only. */
-function resolveTokenDecimals(
-  world: DepositWorld,
-  { intent, movement }: { intent: IntentRow; movement: MovementRow },
-): number {
-  if (isPayoutAsset(intent, movement)) return intent.payout_decimals;
-  return findAsset(world.catalog, movement.chain, movement.token)?.decimals ?? 0;
 }

@@ -53,13 +53,13 @@ export async function listDepositsToDecide(
   return tx
     .selectFrom("deposit")
     .selectAll()
-    .where("intent_id", "in", scope.intentIds)
+    .where(sql<boolean>`intent_id = any(${array(scope.intentIds, "text")})`)
     .where((where) =>
       where.or([
         where("status", "in", ["seen", "confirmed"]),
         where.and([where("status", "=", "held"), where("reason", "in", AGREEMENT_REASONS)]),
         where.and([where("chain", "=", scope.chain), where("block_number", ">", scope.aboveBlock)]),
-        ...(scope.movementIds.length > 0 ? [where("movement_id", "in", scope.movementIds)] : []),
+        sql<boolean>`movement_id = any(${array(scope.movementIds, "int8")})`,
       ]),
     )
     .orderBy("seq")

@@ -37,6 +37,47 @@ export async function listEvents(db: Db, query: EventQuery): Promise<EventRecord
   return rows.map(eventRecord);
 }
 
+export type LatestEventsQuery = {
+  /** Undefined: events of every account. */
+  accountId: string | undefined;
+  intentId: string | undefined;
+  /** An event's id: only events before it. */
+  beforeId: string | undefined;
+  limit: number;
+};
+
+export type AccountEvent = EventRecord & { accountId: string };
+
+/** Lists the latest events, newest first: of one account by their sequence, else in the order of their insertion. */
+export async function listLatestEvents(db: Db, query: LatestEventsQuery): Promise<AccountEvent[]> {
+  const { accountId, intentId, beforeId, limit } = query;
+  const order = accountId === undefined ? "position" : "sequence";
+  const rows = await db.root
+    .selectFrom("event")
+    .selectAll()
+    .where("sequence", "is not", null)
+    .$if(accountId !== undefined, (select) => select.where("account_id", "=", accountId ?? ""))
+    .$if(intentId !== undefined, (select) => select.where("intent_id", "=", intentId ?? ""))
+    .$if(beforeId !== undefined, (select) =>
+      select.where(order, "<", (event) =>
+        event
+          .selectFrom("event as last")
+          .select(`last.${order}`)
+          .where("last.id", "=", beforeId ?? ""),
+      ),
+    )
+    .orderBy(order, "desc")
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({ accountId: row.account_id, ...eventRecord(row) }));
+}
+
+/** The account of an event; undefined for an unknown id. */
+export async function findAccountOfEvent(db: Db, eventId: string): Promise<string | undefined> {
+  const row = await db.root.selectFrom("event").select("account_id").where("id", "=", eventId).executeTakeFirst();
+  return row?.account_id;
+}
+
 function eventRecord(row: Selectable<EventTable>): EventRecord {
   assert(row.sequence !== null, `event ${row.id} has no sequence yet`);
   return {

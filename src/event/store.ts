@@ -1,12 +1,11 @@
-import { sql, type Insertable } from "kysely";
+import { sql } from "kysely";
 import type { Tx } from "../db/database.ts";
-import { array } from "../db/parameters.ts";
-import type { EventTable } from "../db/schema.ts";
+import { array, type ElementType } from "../db/parameters.ts";
 import type { Entropy } from "../kernel/entropy.ts";
 import { newId } from "../kernel/ids.ts";
 import type { EventType, NewEvent } from "./event.ts";
 
-/** PostgreSQL accepts 65,535 parameters in a statement, and one transaction may append more rows than fit. */
+/** Bounds the size of a statement: an event has about a kilobyte. */
 const ROWS_MAX = 1_000;
 
 /**
@@ -18,13 +17,26 @@ export async function appendEvents(
   world: { entropy: Entropy },
   batch: { events: readonly NewEvent[]; at: Date },
 ): Promise<void> {
-  const rows = batch.events.map((event) => eventRow(world.entropy, event, batch.at));
-  for (let start = 0; start < rows.length; start += ROWS_MAX) {
-    await tx
-      .insertInto("event")
-      .values(rows.slice(start, start + ROWS_MAX))
-      .execute();
-  }
+  const texts = new Map<unknown, string>();
+  const rows = batch.events.map((event) => eventRow(world.entropy, { event, at: batch.at, texts }));
+  for (let start = 0; start < rows.length; start += ROWS_MAX)
+    await insertEvents(tx, rows.slice(start, start + ROWS_MAX));
+}
+
+/** The resources travel as one JSON array: as elements of an array of texts, all their quotes would be escaped. */
+async function insertEvents(tx: Tx, rows: readonly EventRow[]): Promise<void> {
+  const column = (name: Exclude<keyof EventRow, "data">, type: ElementType) =>
+    array(
+      rows.map((row) => row[name]),
+      type,
+    );
+  await sql`/* named: append_events */
+    insert into event (${sql.raw(EVENT_COLUMNS.join())})
+    select ${sql.raw(EVENT_COLUMNS.join())} from rows from (
+      unnest(${column("id", "text")}, ${column("account_id", "text")}, ${column("intent_id", "text")}, ${column("type", "text")},
+        ${column("livemode", "boolean")}, ${column("merchant_reference", "text")}, ${column("created_at", "timestamptz")}),
+      json_array_elements(${`[${rows.map(({ data }) => data).join()}]`}::json)
+    ) as appended (id, account_id, intent_id, type, livemode, merchant_reference, created_at, data)`.execute(tx);
 }
 
 const EVENT_COLUMNS = [
@@ -51,11 +63,28 @@ export function eventInsertSql({ sourceQuery, firstNumber }: { sourceQuery: stri
 }
 
 export function eventParameters(world: { entropy: Entropy }, event: NewEvent, at: Date): EventParameters {
-  const row = eventRow(world.entropy, event, at);
+  const row = eventRow(world.entropy, { event, at, texts: new Map() });
   return EVENT_COLUMNS.map((column) => row[column]);
 }
 
-function eventRow(entropy: Entropy, event: NewEvent, at: Date): Insertable<EventTable> {
+type EventRow = {
+  id: string;
+  account_id: string;
+  intent_id: string | null;
+  type: EventType;
+  livemode: boolean;
+  merchant_reference: string | null;
+  /** JSON. */
+  data: string;
+  created_at: Date;
+};
+
+/** `texts`: the JSON of resources, because several events of one change have the same one. */
+type EventRowInput = { event: NewEvent; at: Date; texts: Map<unknown, string> };
+
+function eventRow(entropy: Entropy, { event, at, texts }: EventRowInput): EventRow {
+  const object = texts.get(event.object) ?? JSON.stringify(event.object);
+  texts.set(event.object, object);
   return {
     id: newId("evt", entropy),
     account_id: event.accountId,
@@ -63,9 +92,8 @@ function eventRow(entropy: Entropy, event: NewEvent, at: Date): Insertable<Event
     type: event.type,
     livemode: event.livemode,
     merchant_reference: event.merchantReference,
-    data: JSON.stringify({ object: event.object, previous: event.previous }),
+    data: `{"object":${object},"previous":${JSON.stringify(event.previous)}}`,
     created_at: at,
-    sequence: null,
   };
 }
 

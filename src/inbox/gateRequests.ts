@@ -2,16 +2,15 @@ import type { Asset } from "../catalog/catalog.ts";
 import { GateUnavailable, type BindRequest, type Gate } from "../gate/gate.ts";
 import type { IntentRow } from "../intent/store.ts";
 import { addressFormatOf } from "../chain/namespaces.ts";
-import { isSolanaProgram } from "../chain/solana/address.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { Fault } from "../kernel/faults.ts";
 import type { World } from "../world.ts";
 import { raiseAlarm } from "../kernel/alarm/raiseAlarm.ts";
 
-// Sends requests to the issuing gate and maps its verdicts to API faults. It checks every address that the gate issues: on EVM chains the
-// gate may refuse an inbox, but never issue another address than the intent's own inbox.
+// Sends requests to the issuing gate and maps its verdicts to API faults. The gate may refuse an inbox, but never issue another address than
+// the intent's own inbox.
 
-type GateWorld = Pick<World, "gate" | "log" | "catalog">;
+type GateWorld = Pick<World, "gate" | "log">;
 type InboxRequest = { intent: IntentRow; origin: Asset };
 
 /**
@@ -30,11 +29,11 @@ export async function requestBinding(world: GateWorld, request: InboxRequest): P
 export async function requestInbox(world: GateWorld, request: InboxRequest): Promise<string> {
   const { intent, origin } = request;
   if (origin.gate === "local") return intent.inbox_address;
-  const isSolana = origin.namespace === "solana";
+  const isOfToken = origin.namespace === "solana";
   const issueRequest = {
     ...toBindRequest(request),
-    token: isSolana ? origin.token : null,
-    address: isSolana ? null : intent.inbox_address,
+    token: isOfToken ? origin.token : null,
+    address: intent.inbox_address,
   };
   const verdict = await callGate(world, (gate) => gate.issueInbox(issueRequest));
   switch (verdict.kind) {
@@ -46,11 +45,9 @@ export async function requestInbox(world: GateWorld, request: InboxRequest): Pro
       throw sourceInboxRefused(request, `refused an inbox: ${verdict.reason}`);
     case "issued": {
       const { address } = verdict;
-      const problem = isSolana
-        ? findSolanaAddressProblem(world, intent, address)
-        : findEvmAddressProblem(intent.inbox_address, address);
-      if (problem !== undefined) throw reportWrongAddress(world, { intent, chain: origin.chain, address, problem });
-      return isSolana ? address : intent.inbox_address;
+      if (addressFormatOf(origin.namespace).parse(address) !== intent.inbox_address)
+        throw reportWrongAddress(world, { intent, chain: origin.chain, address });
+      return intent.inbox_address;
     }
   }
 }
@@ -78,35 +75,14 @@ function sourceInboxRefused({ intent, origin }: InboxRequest, refusal: string): 
   });
 }
 
-export type WrongAddress = {
-  intent: Pick<IntentRow, "id">;
-  chain: Caip2;
-  address: string;
-  /** The reason why the address cannot be an inbox of the intent, as a noun phrase. */
-  problem: string;
-};
-
 /** Logs the alarm for a wrong address from the gate, and returns the fault for the caller. */
-export function reportWrongAddress(
+function reportWrongAddress(
   { log }: Pick<World, "log">,
-  { intent, chain, address, problem }: WrongAddress,
+  { intent, chain, address }: { intent: IntentRow; chain: Caip2; address: string },
 ): Fault {
-  const fields = { alarm: "gate_issued_wrong_address" as const, intent: intent.id, chain, address, wrong: problem };
+  const wrong = "not the one that follows from the intent";
+  const fields = { alarm: "gate_issued_wrong_address" as const, intent: intent.id, chain, address, wrong };
   raiseAlarm(log, fields, "the issuing gate issued a wrong address; nothing was stored");
-  const cause = new Error(`for ${intent.id} on ${chain} the gate issued ${address}, which is ${problem}`);
+  const cause = new Error(`for ${intent.id} on ${chain} the gate issued ${address}, which is ${wrong}`);
   return new Fault("source_inbox_refused", { cause });
-}
-
-function findEvmAddressProblem(inbox: string, issued: string): string | undefined {
-  return addressFormatOf("eip155").parse(issued) === inbox ? undefined : "not the one that follows from the intent";
-}
-
-/** The reason why a Solana address cannot hold the intent's deposits, judged by the address alone; undefined when it can. */
-function findSolanaAddressProblem({ catalog }: GateWorld, intent: IntentRow, address: string): string | undefined {
-  if (addressFormatOf("solana").parse(address) === undefined) return "no address";
-  if (isSolanaProgram(address)) return "a program's";
-  // Deposits to a token's own address would be lost.
-  if (catalog.assets.some((asset) => asset.token === address)) return "a token's";
-  // Every payout would count as another deposit. The fee recipient and the recovery wallet are EVM addresses.
-  return address === intent.payout_wallet ? "the intent's own payout wallet" : undefined;
 }

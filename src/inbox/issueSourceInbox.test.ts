@@ -16,7 +16,17 @@ import {
 } from "../../test/support/fakeIssuingGate.ts";
 import { stationWorld, type StationWorld } from "../../test/support/stationWorld.ts";
 import { buildCatalog } from "../catalog/catalog.ts";
-import type { ChainConfig, ChainDescription } from "../config/config.ts";
+import { deriveTokenAccount } from "@tributary/inbox/solana/derive";
+import { tokenProgram } from "@tributary/inbox/solana/keys";
+import {
+  SOLANA_PROGRAM,
+  CLUSTER,
+  MINT,
+  OTHER_MINT,
+  SOLANA_CHAIN_CONFIG,
+  SOLANA_WALLET,
+} from "../../test/support/solanaConfig.ts";
+import type { EvmChainConfig } from "../config/config.ts";
 import type { Db } from "../db/database.ts";
 import { archiveIntent } from "../intent/archiveIntent.ts";
 import type { IntentRow } from "../intent/store.ts";
@@ -28,9 +38,6 @@ import { issueSourceInbox, type OriginSelector } from "./issueSourceInbox.ts";
 import { setOriginEnabled } from "./originSwitch.ts";
 
 const LOCAL = { chainId: 31337 };
-const CLUSTER = "EtWTRABZaYq6iMfeYKouRu166VU2xqa1";
-const MINT = "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU";
-const OTHER_MINT = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
 const SOLANA = { namespace: "solana", reference: CLUSTER, mint: MINT } as const;
 
 type TestWorld = StationWorld & Pick<World, "gate">;
@@ -54,34 +61,14 @@ after(async () => {
   await db.close();
 });
 
-/** A world whose EVM chain has a remote gate, and which lists Solana with two mints. */
-function worldWithGate(chain: Partial<ChainConfig> = {}): TestWorld {
+/** A world with an EVM chain and a Solana cluster of two mints, both with a remote gate. */
+function worldWithGate(chain: Partial<EvmChainConfig> = {}): TestWorld {
   const base = stationWorld(db, { gate: "remote", ...chain });
-  const config = { ...base.config, solanaChains: [solana()] };
-  return { ...base, config, catalog: buildCatalog(config), gate: remote.gate };
-}
-
-function solana(): ChainDescription {
-  const token = (symbol: string, address: string) => ({
-    symbol,
-    slug: symbol.toLowerCase(),
-    address,
-    decimals: 6,
-    minimumUnits: 0n,
-    isOrigin: true,
-    isRail: true,
-  });
-  return {
-    caip2: `solana:${CLUSTER}`,
-    chainId: 103,
-    name: "Solana Devnet",
-    slug: "solana-devnet",
-    publicRpcUrl: "http://127.0.0.1:1",
-    explorerUrl: "http://127.0.0.1:1",
-    native: { name: "Solana", symbol: "SOL", decimals: 9 },
-    tokens: [token("USDC", MINT), token("EURC", OTHER_MINT)],
-    defaultToken: "USDC",
+  const config = {
+    ...base.config,
+    chains: [...base.config.chains, { ...SOLANA_CHAIN_CONFIG, gate: "remote" as const }],
   };
+  return { ...base, config, catalog: buildCatalog(config), gate: remote.gate };
 }
 
 /** An intent whose customer is not bound; with "solana" it has a Solana payout. */
@@ -89,7 +76,7 @@ function createUnboundIntent(payoutOn: "evm" | "solana" = "evm"): Promise<Intent
   const solanaPayout = {
     payout_namespace: "solana",
     payout_chain_reference: CLUSTER,
-    payout_wallet: "B8UwBUUnKwCyKuGMbFKWaG7exYdDk2ozZrPg72NyVbfj",
+    payout_wallet: SOLANA_WALLET,
     payout_token: MINT,
   } as const;
   const created = { created_at: systemClock.now(), customer_bound_at: null };
@@ -207,18 +194,18 @@ test("requests to the gate hold intent, chain and mint or address, and authentic
   remote.requests.length = 0;
   const onSolana = await createUnboundIntent("solana");
   const { address, caip10 } = await issueSourceInbox(worldWithGate(), onSolana, SOLANA);
+  assert.equal(address, onSolana.inbox_address);
   assert.equal(caip10, `solana:${CLUSTER}:${address}`);
   assert.deepEqual(remote.requests[1]?.body, {
     ...about,
     intentId: onSolana.id,
     chain: `solana:${CLUSTER}`,
     token: MINT,
-    address: null,
+    address,
   });
 });
 
-test("§4.5.3 concurrent calls return one address, also if the gate issues a new one each time", async () => {
-  remote.setBehaviour(replyToInboxes(() => ({ verdict: "issued", address: newSolanaAddress() })));
+test("§4.5.3 concurrent calls behind a gate return one address", async () => {
   const intent = await createUnboundIntent("solana");
   const all = await Promise.all(Array.from({ length: 8 }, () => issueSourceInbox(worldWithGate(), intent, SOLANA)));
   assert.equal(new Set(all.map(({ address }) => address)).size, 1);
@@ -282,33 +269,33 @@ function worldWithAlarmLog(): { world: TestWorld; alarms: Record<string, unknown
 
 test("D11 a wrong address from the gate is refused with an alarm, and nothing is stored", async () => {
   const { world: alarmed, alarms } = worldWithAlarmLog();
-  const taken = newSolanaAddress();
-  remote.setBehaviour(replyToInboxes(() => ({ verdict: "issued", address: taken })));
-  await issueSourceInbox(alarmed, await createUnboundIntent("solana"), SOLANA);
   const solanaIntent = await createUnboundIntent("solana");
   const evmIntent = await insertIntent(db);
-  const table: [intent: IntentRow, address: string, wrong: RegExp][] = [
-    ...[`0x${"9".repeat(40)}`, newSolanaAddress(), "", "0x", evmIntent.payout_wallet, evmIntent.fee_recipient].map(
-      (address): [IntentRow, string, RegExp] => [evmIntent, address, /follows from the intent/],
-    ),
-    ...[`0x${"9".repeat(40)}`, "", "11", `${newSolanaAddress()} `, solanaIntent.fee_recipient].map(
-      (address): [IntentRow, string, RegExp] => [solanaIntent, address, /no address/],
-    ),
-    ...[MINT, OTHER_MINT].map((address): [IntentRow, string, RegExp] => [solanaIntent, address, /a token's/]),
-    ...["11111111111111111111111111111111", "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"].map(
-      (address): [IntentRow, string, RegExp] => [solanaIntent, address, /a program's/],
-    ),
-    [solanaIntent, solanaIntent.payout_wallet, /own payout wallet/],
-    [solanaIntent, taken, /another intent's inbox/],
+  const other = await createUnboundIntent("solana");
+  const wrongOnEvm = [`0x${"9".repeat(40)}`, newSolanaAddress(), "", "0x", evmIntent.payout_wallet];
+  const wrongOnSolana = [
+    `0x${"9".repeat(40)}`,
+    "",
+    "11",
+    newSolanaAddress(),
+    MINT,
+    "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA",
+    `${solanaIntent.inbox_address} `,
+    solanaIntent.payout_wallet,
+    other.inbox_address,
   ];
-  for (const [intent, address, wrong] of table) {
+  const table: [intent: IntentRow, address: string][] = [
+    ...wrongOnEvm.map((address): [IntentRow, string] => [evmIntent, address]),
+    ...wrongOnSolana.map((address): [IntentRow, string] => [solanaIntent, address]),
+  ];
+  for (const [intent, address] of table) {
     remote.setBehaviour(replyToInboxes(() => ({ verdict: "issued", address })));
     const name = intent === evmIntent ? LOCAL : SOLANA;
     await assertRefused(issueSourceInbox(alarmed, intent, name), "source_inbox_refused");
     assert.deepEqual(await listIssuedAddresses(intent), [], address);
     const { alarm, level, intent: intentId, address: loggedAddress, wrong: problem } = alarms.pop() ?? {};
     assert.deepEqual([alarm, level, intentId, loggedAddress], ["gate_issued_wrong_address", 50, intent.id, address]);
-    assert.match(String(problem), wrong);
+    assert.match(String(problem), /follows from the intent/);
   }
   assert.deepEqual(alarms, []);
   // A correct address is accepted afterwards.
@@ -317,15 +304,27 @@ test("D11 a wrong address from the gate is refused with an alarm, and nothing is
   assert.equal((await listIssuedAddresses(solanaIntent)).length, 1);
 });
 
-test("one address never serves two intents, but may serve two mints of one intent", async () => {
-  const address = newSolanaAddress();
-  remote.setBehaviour(replyToInboxes(() => ({ verdict: "issued", address })));
-  const [mine, other] = [await createUnboundIntent("solana"), await createUnboundIntent("solana")];
-  assert.equal((await issueSourceInbox(worldWithGate(), mine, SOLANA)).address, address);
-  await assertRefused(issueSourceInbox(worldWithGate(), other, SOLANA), "source_inbox_refused");
-  assert.deepEqual(await listIssuedAddresses(other), []);
-  await issueSourceInbox(worldWithGate(), { ...mine, payout_token: OTHER_MINT }, { ...SOLANA, mint: OTHER_MINT });
-  assert.deepEqual(await listIssuedAddresses(mine), [`${MINT} ${address}`, `${OTHER_MINT} ${address}`]);
+test("D29 on Solana the intent's own inbox is issued for its own mint and cluster alone", async () => {
+  const base = stationWorld(db);
+  const config = { ...base.config, chains: [...base.config.chains, SOLANA_CHAIN_CONFIG] };
+  const local = { ...base, config, catalog: buildCatalog(config) };
+  const intent = await createUnboundIntent("solana");
+  const first = await issueSourceInbox(local, intent, SOLANA);
+  assert.deepEqual(await issueSourceInbox(local, intent, SOLANA), first);
+  const { tokenAccount = "" } = first;
+  assert.deepEqual(first, {
+    address: intent.inbox_address,
+    caip10: `solana:${CLUSTER}:${intent.inbox_address}`,
+    tokenAccount: deriveTokenAccount(intent.inbox_address, MINT, tokenProgram).address,
+    mint: MINT,
+    program: SOLANA_PROGRAM,
+  });
+  assert.notEqual(tokenAccount, first.address);
+  assert.deepEqual(remote.requests, [], "no gate is asked");
+  for (const selector of [{ ...SOLANA, mint: OTHER_MINT }, LOCAL])
+    await assertRefused(issueSourceInbox(local, intent, selector), "source_inbox_not_active");
+  await assertRefused(issueSourceInbox(local, await insertIntent(db), SOLANA), "source_inbox_not_active");
+  assert.deepEqual(await listIssuedAddresses(intent), [`${MINT} ${intent.inbox_address}`]);
 });
 
 test("§7.3.4 a customer is bound only after the gate's approval, by the next call or by a round", async () => {

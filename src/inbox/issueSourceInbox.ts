@@ -1,7 +1,7 @@
 import type { Asset } from "../catalog/catalog.ts";
 import type { Tx } from "../db/database.ts";
 import { appendEvents } from "../event/store.ts";
-import { isPayoutAsset } from "../intent/payoutAsset.ts";
+import { tokenAccountRecord, type TokenAccountRecord } from "../intent/pins/ownInbox.ts";
 import { lockIntents, type IntentRow } from "../intent/store.ts";
 import { caip10, caip2, displayAddress, type Caip2 } from "../kernel/caip.ts";
 import { assert } from "../kernel/assert.ts";
@@ -9,22 +9,24 @@ import { Fault } from "../kernel/faults.ts";
 import { isAccountOrigin } from "../merchant/accountOrigins.ts";
 import { findAccount } from "../merchant/store.ts";
 import type { World } from "../world.ts";
-import { requestBinding, requestInbox, reportWrongAddress } from "./gateRequests.ts";
+import { isAcceptedOrigin } from "./depositIssuable.ts";
+import { findIssuableRoutes } from "./issuableRoutes.ts";
+import { requestBinding, requestInbox } from "./gateRequests.ts";
 import { markCustomerBound } from "./bindCustomers.ts";
 import { loadIssuingPredicate } from "./originSwitch.ts";
 import { findSourceInbox, insertSourceInbox, type SourceInboxKey, type SourceInboxRow } from "./store.ts";
 
-type IssueWorld = Pick<World, "db" | "clock" | "entropy" | "catalog" | "gate" | "log">;
+type IssueWorld = Pick<World, "db" | "clock" | "entropy" | "catalog" | "gate" | "log" | "memory" | "bridge">;
 
 /** An origin as a caller names it: by chain id on EVM, by mint on Solana. */
 export type OriginSelector = { chainId: number } | { namespace: string; reference: string; mint: string };
 
 /** A source inbox as the API shows it. */
-export type SourceInboxRecord = { address: string; caip10: string };
+export type SourceInboxRecord = { address: string; caip10: string } & TokenAccountRecord;
 
 /**
  * Returns the deposit address of an intent on one origin. The first call issues it; later calls return the same address in every state
- * of the intent, the origin and the gate. On EVM chains it is the intent's own inbox, which a remote gate must approve.
+ * of the intent, the origin and the gate. It is the intent's own inbox, which a remote gate must approve.
  * Throws unsupported_origin. The first issue also throws source_inbox_not_active, customer_not_bound, source_inbox_unavailable,
  * source_inbox_refused, and not_found when the intent is archived meanwhile.
  */
@@ -36,7 +38,7 @@ export async function issueSourceInbox(
   // An issued inbox is permanent, so this lookup precedes the check for a live origin.
   const key = toSourceInboxKey(intent, selector);
   const issued = key && (await findSourceInbox(world.db.root, key));
-  if (issued !== undefined) return sourceInboxRecord(issued);
+  if (issued !== undefined) return sourceInboxRecord(intent, issued);
   const origin = await getIssuableOrigin(world, intent, selector);
   // The gate is called outside any transaction. Its endpoints are idempotent, so a retry after a crash is safe.
   if (intent.customer_bound_at === null) {
@@ -49,7 +51,7 @@ export async function issueSourceInbox(
   const row = await world.db.transaction((tx) =>
     saveSourceInbox(tx, world, { ...inbox, issued_at: world.clock.now() }),
   );
-  return sourceInboxRecord(row);
+  return sourceInboxRecord(intent, row);
 }
 
 /** Inserts the inbox and its event under the intent's lock, which excludes a concurrent archive or issue. */
@@ -62,17 +64,10 @@ async function saveSourceInbox(tx: Tx, world: IssueWorld, inbox: SourceInboxRow)
   // A concurrent issue committed first; its address is the intent's only inbox there.
   if (existing !== undefined) return existing;
   if (intent.status !== "active") throw new Fault("source_inbox_not_active");
-  if (!(await insertSourceInbox(tx, inbox))) {
-    const { address } = inbox;
-    throw reportWrongAddress(world, {
-      intent,
-      chain: caip2(namespace, reference),
-      address,
-      problem: "another intent's inbox",
-    });
-  }
+  // The address is the intent's own inbox, which belongs to no other intent.
+  assert(await insertSourceInbox(tx, inbox), `the inbox ${inbox.address} of ${intentId} belongs to another intent`);
   const eventBase = { accountId: intent.account_id, intentId: intent.id, merchantReference: intent.merchant_reference };
-  const object = { object: "source_inbox", intentId: intent.id, ...sourceInboxRecord(inbox) };
+  const object = { object: "source_inbox", intentId: intent.id, ...sourceInboxRecord(intent, inbox) };
   const event = {
     ...eventBase,
     type: "source_inbox.issued",
@@ -101,7 +96,8 @@ async function getIssuableOrigin(world: IssueWorld, intent: IntentRow, name: Ori
   );
   if (origins.length === 0) throw unsupportedOrigin(world, name);
   const isIssuing = await loadIssuingPredicate(world);
-  const origin = origins.find((candidate) => isPayoutAsset(intent, candidate) && isIssuing(candidate));
+  const routes = await findIssuableRoutes(world, intent);
+  const origin = origins.find((candidate) => isAcceptedOrigin(intent, candidate, routes) && isIssuing(candidate));
   if (origin === undefined || intent.status !== "active") throw new Fault("source_inbox_not_active");
   return origin;
 }
@@ -134,7 +130,11 @@ function inboxToken(origin: Asset): string {
   return origin.namespace === "solana" ? origin.token : "";
 }
 
-function sourceInboxRecord(inbox: Pick<SourceInboxRow, "namespace" | "reference" | "address">): SourceInboxRecord {
-  const chain: Caip2 = caip2(inbox.namespace, inbox.reference);
-  return { address: displayAddress(chain, inbox.address), caip10: caip10(chain, inbox.address) };
+function sourceInboxRecord(
+  intent: IntentRow,
+  { namespace, reference, address }: Pick<SourceInboxRow, "namespace" | "reference" | "address">,
+): SourceInboxRecord {
+  const chain: Caip2 = caip2(namespace, reference);
+  const record = { address: displayAddress(chain, address), caip10: caip10(chain, address) };
+  return address === intent.inbox_address ? { ...record, ...tokenAccountRecord(intent) } : record;
 }

@@ -29,10 +29,10 @@ export const ledgerChecks: readonly Check[] = [
   },
   {
     name: "custody-not-negative",
-    meaning: "The entries of an inbox or a bridge sum to a negative balance.",
+    meaning: "The entries of an inbox sum to a negative balance.",
     query: sql`
       select account, asset, sum(amount_units) as units from ledger_entry
-      where account like 'inbox:%' or account like 'bridge:%'
+      where account like 'inbox:%'
       group by account, asset having sum(amount_units) < 0`,
   },
   {

@@ -1,8 +1,10 @@
+import { isReadByAccounts } from "../chain/chain.ts";
 import type { World } from "../world.ts";
 import { verifyDepositsLoop } from "./chain/verifyDepositsLoop.ts";
 import { recheckSuspectBlocksLoop } from "./chain/recheckSuspectBlocksLoop.ts";
 import { bindCustomersLoop } from "./bindCustomersLoop.ts";
 import { processDepositsLoop } from "./chain/processDepositsLoop.ts";
+import { followAccountsLoops } from "./chain/followAccountsLoops.ts";
 import { followHeadsLoop, listenToFeedLoop } from "./chain/followHeadsLoop.ts";
 import { purgeExpiredLoop } from "./purgeExpiredLoop.ts";
 import { runLoop, type Loop } from "./loop.ts";
@@ -15,6 +17,7 @@ import {
   sendTransactionsLoop,
   submitSettlementsLoop,
 } from "./chain/settlementLoops.ts";
+import { receiveCrossingsLoop, refreshFeesLoop, trackCrossingsLoop } from "./bridgeLoops.ts";
 import { updateAlarmsLoop } from "./updateAlarmsLoop.ts";
 import { assignEventSequencesLoop } from "./assignEventSequencesLoop.ts";
 import { watchChainLoop } from "./chain/watchChainLoop.ts";
@@ -25,14 +28,16 @@ export function createLoops(world: World): Loop[] {
   if (world.machine !== undefined) loops.push(updateAlarmsLoop(world));
   if (world.refreshClock !== undefined) loops.push(refreshClockLoop(world.refreshClock));
   if (world.gate !== undefined) loops.push(bindCustomersLoop(world));
+  if (world.bridge !== undefined) loops.push(trackCrossingsLoop(world, world.bridge), refreshFeesLoop(world));
   for (const chain of world.chains.values()) {
+    if (chain.sender.bridge !== undefined) loops.push(receiveCrossingsLoop(world, chain));
     if (chain.feeds.length > 0) loops.push(followHeadsLoop(world, chain));
     loops.push(
       ...chain.feeds.map((feed) => listenToFeedLoop(world, chain, feed)),
       watchChainLoop(world, chain),
       recheckSuspectBlocksLoop(world, chain),
       scanHintedInboxesLoop(world, chain),
-      reconcileBalancesLoop(world, chain),
+      ...(isReadByAccounts(chain) ? followAccountsLoops(world, chain) : [reconcileBalancesLoop(world, chain)]),
       processDepositsLoop(world, chain.caip2),
       sumDustLoop(world, chain),
       verifyDepositsLoop(world, chain),

@@ -9,7 +9,7 @@ import { createAccount } from "./createAccount.ts";
 
 let db: Db;
 before(async () => {
-  db = await openTestDatabase("pglite");
+  db = await openTestDatabase("postgres");
 });
 after(() => db.close());
 

@@ -17,6 +17,8 @@ export type NewAccount = {
   underpayToleranceBps?: number;
   /** An EVM address that may recover tokens sent by mistake. */
   recovery?: string;
+  /** The same for inboxes on Solana. */
+  solanaRecovery?: string;
 };
 
 const FEE_BPS_MAX = 1_000;
@@ -43,6 +45,7 @@ export async function createAccount(
     fee_bps: feeBps,
     underpay_tolerance_bps: toleranceBps,
     recovery: input.recovery === undefined ? null : requireRecovery(input.recovery),
+    solana_recovery: input.solanaRecovery === undefined ? null : requireSolanaRecovery(world, input.solanaRecovery),
     created_at: world.clock.now(),
   });
 }
@@ -72,10 +75,9 @@ export function validatePayout(
   const rail = rails.find((asset) => asset.symbol === payout.currency);
   if (rail === undefined) throw invalidParam("payout.currency", symbolsOf(rails));
   const format = addressFormatOf(payout.namespace);
-  const tokens = new Set(world.catalog.assets.map((asset) => asset.token));
-  const parsed = format.parseWallet(payout.wallet, tokens);
+  const parsed = format.parseWallet(payout.wallet, world.catalog.contracts);
   if (!("address" in parsed)) throw invalidParam("payout.wallet", format.expectedWallet);
-  if (format.isContract(parsed.address, tokens))
+  if (format.isContract(parsed.address, world.catalog.contracts))
     throw invalidParam("payout.wallet", "a wallet, not a contract of the chain, of a token or of this service");
   if (isOwnPayer(world, parsed.address))
     throw invalidParam("payout.wallet", "the merchant's own wallet, not the account from which this service pays fees");
@@ -92,7 +94,15 @@ function requireInteger(param: string, value: number, max: number): number {
   return value;
 }
 
-/** A rescue is made on an EVM chain. */
+/** A key that signs: no other address can ask the inbox program for a rescue. */
+export function requireSolanaRecovery({ catalog }: Pick<World, "catalog">, text: string): string {
+  const format = addressFormatOf("solana");
+  const parsed = format.parseWallet(text, catalog.contracts);
+  if (!("address" in parsed)) throw invalidParam("solanaRecovery", format.expectedWallet);
+  return parsed.address;
+}
+
+/** An address on EVM chains. */
 export function requireRecovery(text: string): string {
   const format = addressFormatOf("eip155");
   const address = format.parse(text);

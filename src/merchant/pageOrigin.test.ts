@@ -8,7 +8,7 @@ import { addPageOrigin, listPageOrigins, removePageOrigin } from "./pageOrigins.
 
 let world: StationWorld;
 before(async () => {
-  world = stationWorld(await openTestDatabase("pglite"));
+  world = stationWorld(await openTestDatabase("postgres"));
 });
 after(() => world.db.close());
 

@@ -178,6 +178,24 @@ export async function insertPageOrigin(tx: Tx, row: Insertable<PageOriginTable>)
   await tx.insertInto("page_origin").values(row).execute();
 }
 
+/** Makes these the page origins of an account. Origins that stay keep their time. The caller has locked the account. */
+export async function replacePageOriginRows(
+  tx: Tx,
+  { accountId, origins, addedAt }: { accountId: string; origins: readonly string[]; addedAt: Date },
+): Promise<void> {
+  await tx
+    .deleteFrom("page_origin")
+    .where("account_id", "=", accountId)
+    .where(sql<boolean>`origin <> all(${array(origins, "text")})`)
+    .execute();
+  if (origins.length === 0) return;
+  await tx
+    .insertInto("page_origin")
+    .values(origins.map((origin) => ({ account_id: accountId, origin, added_at: addedAt })))
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
 /** Deletes a page origin; returns false when it was not listed. */
 export async function deletePageOrigin(db: Db, key: { accountId: string; origin: string }): Promise<boolean> {
   const deleted = await db.root

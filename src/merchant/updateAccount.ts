@@ -1,12 +1,14 @@
 import { changedFields } from "../event/changedFields.ts";
 import { appendEvents } from "../event/store.ts";
-import { caip2, caip19, displayAddress } from "../kernel/caip.ts";
+import { caip19 } from "../kernel/caip.ts";
 import { Fault } from "../kernel/faults.ts";
 import type { World } from "../world.ts";
+import { toAccountRecord } from "./accountRecord.ts";
 import {
   requireFeeBps,
   requireName,
   requireRecovery,
+  requireSolanaRecovery,
   requireToleranceBps,
   validatePayout,
   type NewAccount,
@@ -14,9 +16,10 @@ import {
 import { clearKeyCache } from "./keys/keyCache.ts";
 import { lockAccount, updateAccountRow, type AccountRow } from "./store.ts";
 
-/** A missing field stays as it is. `recovery` null is the payout wallet, `origins` null is every origin. */
-export type AccountChange = Partial<Omit<NewAccount, "recovery">> & {
+/** A missing field stays as it is. A recovery key of null is the payout wallet, `origins` null is every origin. */
+export type AccountChange = Partial<Omit<NewAccount, "recovery" | "solanaRecovery">> & {
   recovery?: string | null;
+  solanaRecovery?: string | null;
   /** Ids of origins, such as `base:usdc`. At least one. */
   origins?: readonly string[] | null;
 };
@@ -37,7 +40,7 @@ export async function updateAccount(
     if (before === undefined) throw new Fault("not_found", { message: "No such account." });
     if (Object.keys(columns).length === 0) return { before, after: before };
     const after = await updateAccountRow(tx, { id: accountId, change: columns });
-    const object = accountEventObject(after);
+    const object = toAccountRecord(after);
     const event = {
       type: "account.updated",
       accountId,
@@ -45,7 +48,7 @@ export async function updateAccount(
       merchantReference: null,
       livemode: after.environment === "live",
       object,
-      previous: changedFields(accountEventObject(before), object),
+      previous: changedFields(toAccountRecord(before), object),
     } as const;
     await appendEvents(tx, world, { events: [event], at: world.clock.now() });
     return { before, after };
@@ -55,7 +58,7 @@ export async function updateAccount(
 }
 
 function toColumns(world: UpdateWorld, change: AccountChange) {
-  const { name, feeBps, underpayToleranceBps, recovery, payout, origins } = change;
+  const { name, feeBps, underpayToleranceBps, recovery, solanaRecovery, payout, origins } = change;
   const valid = payout === undefined ? undefined : validatePayout(world, payout);
   return {
     ...(name === undefined ? {} : { name: requireName(name) }),
@@ -64,6 +67,9 @@ function toColumns(world: UpdateWorld, change: AccountChange) {
       ? {}
       : { underpay_tolerance_bps: requireToleranceBps(underpayToleranceBps) }),
     ...(recovery === undefined ? {} : { recovery: recovery === null ? null : requireRecovery(recovery) }),
+    ...(solanaRecovery === undefined
+      ? {}
+      : { solana_recovery: solanaRecovery === null ? null : requireSolanaRecovery(world, solanaRecovery) }),
     ...(origins === undefined ? {} : { origins: origins === null ? null : requireOrigins(world, origins) }),
     ...(valid === undefined
       ? {}
@@ -86,20 +92,4 @@ function requireOrigins({ catalog }: UpdateWorld, names: readonly string[]): str
   });
   if (ids.length > 0) return [...new Set(ids)];
   throw new Fault("invalid_request", { param: "origins", message: `origins must be ${known}.` });
-}
-
-function accountEventObject(row: AccountRow) {
-  const { payout_namespace: namespace, payout_chain_reference: reference, payout_wallet: wallet } = row;
-  const chain = namespace === null ? null : caip2(namespace, reference ?? "");
-  const payoutWallet = chain === null || wallet === null ? null : displayAddress(chain, wallet);
-  return {
-    object: "account",
-    accountId: row.id,
-    name: row.name,
-    payout: chain === null ? null : { chain, wallet: payoutWallet, currency: row.currency },
-    feeBps: row.fee_bps,
-    underpayToleranceBps: row.underpay_tolerance_bps,
-    recovery: row.recovery,
-    origins: row.origins,
-  };
 }

@@ -16,7 +16,7 @@ const LOCAL: ViewSelection = { namespace: "eip155", reference: "31337", tokenAdd
 let db: Db;
 
 before(async () => {
-  db = await openTestDatabase("pglite");
+  db = await openTestDatabase("postgres");
 });
 
 after(() => db.close());

@@ -69,6 +69,12 @@ export type ChainMemory = {
   conflictsCheckedAtMs: number;
   /** End of the pause in rereading after too few answers, on the monotonic clock. */
   rereadPausedUntilMs: number;
+  /** Since when a balance differs without an explanation, by inbox and token, on the monotonic clock. */
+  readonly unexplainedSinceMs: Map<string, number>;
+  /** Up to which block the transfers of an inbox were read in parts, by inbox and token. */
+  readonly partlyRead: Map<string, bigint>;
+  /** Whether payers are looking at inboxes whose balances show deposits. */
+  isViewed: boolean;
   /** The current catch-up. */
   catchUp: CatchUp | undefined;
 };
@@ -107,6 +113,9 @@ export function getChainMemory({ clock, memory: process }: MemoryWorld, chain: C
       hintsScannedAtMs: -Infinity,
       conflictsCheckedAtMs: -Infinity,
       rereadPausedUntilMs: 0,
+      unexplainedSinceMs: new Map(),
+      partlyRead: new Map(),
+      isViewed: false,
       catchUp: undefined,
     };
     chains.set(chain, memory);

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { assetSql } from "../ledger/assetSql.ts";
 import type { Check } from "../ledger/check.ts";
-import { TRANSFERS_REFERENCE } from "./store/bookMovements.ts";
+import { LEDGER_LINES, TRANSFERS_REFERENCE } from "./store/bookMovements.ts";
 
 /** Whether a movement's block was reread after it became final, which corrects false and missing transfers. */
 const IS_REREAD = sql`movement.block_number <= chain_cursor.reread_number`;
@@ -31,19 +31,8 @@ export const watchChecks: readonly Check[] = [
         select movement.*, 'movement:' || movement.id as own_reference, line.counter, line.units
         from movement join chain_cursor on chain_cursor.chain = movement.chain
         join intent on intent.id = movement.intent_id
-        cross join lateral (
-          select case when movement.direction = 'in' then 'payer:world'
-              when movement.counterparty = intent.payout_wallet then 'payout:world'
-              when movement.counterparty = intent.fee_recipient then 'fee:platform'
-              when movement.counterparty = intent.inbox_hub and movement.fee_units is not null then 'payout:world'
-              when movement.counterparty = intent.inbox_hub then 'hub:' || movement.chain
-              else 'suspense:' || movement.chain end as counter,
-            movement.amount_units - case when intent.payout_wallet = intent.fee_recipient then 0
-              else coalesce(movement.fee_units, 0) end as units
-          union all
-          select 'fee:platform', movement.fee_units where movement.fee_units > 0 and intent.payout_wallet <> intent.fee_recipient
-        ) as line
-        where movement.orphaned_at is null and movement.block_number <= chain_cursor.booked_number
+        cross join lateral ${LEDGER_LINES} as line (counter, units)
+        where movement.orphaned_at is null and movement.block_number <= chain_cursor.booked_number and line.units <> 0
       ), moved as (
         select coalesce(own.reference, ${TRANSFERS_REFERENCE}) as reference, chain, chain_tx, 'inbox:' || intent_id as custody,
           counter, ${assetSql(sql`chain`, sql`token`)} as asset, direction, max(block_number) as block_number,
@@ -55,10 +44,10 @@ export const watchChecks: readonly Check[] = [
         moved.amount_units as moved, standing.amount_units as booked
       from moved full join standing on standing.reference = moved.reference
       where (standing.version, standing.custody, standing.chain, standing.chain_tx, standing.block_number,
-          standing.counter, standing.asset, abs(standing.amount_units), sign(standing.amount_units))
+          standing.counter, standing.asset, standing.amount_units)
         is distinct from (coalesce(moved.version, standing.version), moved.custody, moved.chain, moved.chain_tx,
-          moved.block_number, moved.counter, moved.asset, moved.amount_units,
-          case moved.direction when 'in' then -1 else 1 end)`,
+          moved.block_number, moved.counter, moved.asset,
+          case moved.direction when 'in' then -moved.amount_units else moved.amount_units end)`,
   },
   {
     name: "netted-fees-were-paid",

@@ -1,5 +1,5 @@
 import type { Selectable } from "kysely";
-import { ProviderFailed, type TransactionProof, type Transfer } from "../chain/reader.ts";
+import { ProviderFailed, type ProvenCrossing, type TransactionProof, type Transfer } from "../chain/reader.ts";
 import type { MovementTable } from "../db/roadSchema.ts";
 import { BatchPayments, type BatchPayment } from "./nettedBatch.ts";
 
@@ -22,7 +22,12 @@ export type InboxTransfer = {
   identity?: string | undefined;
   /** Only for transfers out: what their recipient paid on, if it is the hub and netted them. */
   batch?: BatchPayment | undefined;
+  /** Set where the bridge moved the transfer to or from the same inbox on another chain. */
+  crossing?: CrossingEnd | undefined;
 };
+
+/** One end of a crossing between an inbox and itself. `explainedBy`: see ProvenCrossing's name. */
+export type CrossingEnd = { explainedBy: string; feeUnits: bigint };
 
 /** A movement as the chain shows it now. Its transaction, identity, direction, inbox and token survive a reorg. */
 export type LocatedTransfer = InboxTransfer & { identity: string };
@@ -52,9 +57,17 @@ export function distinctChainTxs(candidates: readonly InboxTransfer[]): string[]
   return [...new Set(candidates.map(({ chainTx }) => chainTx))];
 }
 
-/** The distinct transactions whose proofs are needed: to identify the transfers, and to read what the hub paid on. */
-export function chainTxsToProve(transfers: readonly InboxTransfer[]): string[] {
-  return distinctChainTxs(transfers.filter(({ identity, direction }) => identity === undefined || direction === "out"));
+/**
+ * The distinct transactions whose proofs are needed: to identify the transfers, to read what the hub paid on, and to recognize crossings.
+ * `mintSender`: of the reader.
+ */
+export function chainTxsToProve(transfers: readonly InboxTransfer[], mintSender: string | undefined): string[] {
+  return distinctChainTxs(
+    transfers.filter(
+      ({ identity, direction, counterparty }) =>
+        identity === undefined || direction === "out" || counterparty === mintSender,
+    ),
+  );
 }
 
 /** Adds what the hub paid on. `transfers`: all of the watched tokens in the blocks of the candidates. */
@@ -86,12 +99,28 @@ export function assignIdentities(
   // Repeated transfers in one answer count once.
   const located = new Map<string, LocatedTransfer>();
   const paymentsOf = new Map<string, BatchPayments>();
+  const crossingsOf = new Map<string, ProvenCrossing[]>();
   for (const transfer of inboxTransfers) {
     const identity = transfer.identity ?? proveIdentity(proofOf.get(transfer.chainTx), transfer);
     const batch = transfer.direction === "out" ? findBatch(transfer) : undefined;
-    located.set(`${transfer.chainTx}/${identity}/${transfer.direction}`, { ...transfer, identity, batch });
+    const key = `${transfer.chainTx}/${identity}/${transfer.direction}`;
+    if (!located.has(key)) located.set(key, { ...transfer, identity, batch, crossing: takeCrossing(transfer) });
   }
   return [...located.values()];
+
+  /** Each crossing explains one transfer. Transfers that the same crossings could explain move the same units. */
+  function takeCrossing({ chainTx, blockHash, direction, inbox, amountUnits }: InboxTransfer): CrossingEnd | undefined {
+    const proof = proofOf.get(chainTx);
+    if (proof?.crossings === undefined || proof.blockHash !== blockHash) return undefined;
+    const crossings = crossingsOf.get(chainTx) ?? [...proof.crossings()];
+    crossingsOf.set(chainTx, crossings);
+    const index = crossings.findIndex(
+      (each) =>
+        each.direction === direction && each.sender === inbox && each.recipient === inbox && each.units === amountUnits,
+    );
+    const [crossing] = index < 0 ? [] : crossings.splice(index, 1);
+    return crossing && { explainedBy: crossing.name, feeUnits: crossing.feeUnits };
+  }
 
   function findBatch(pull: InboxTransfer): BatchPayment | undefined {
     const { chainTx, blockHash } = pull;
@@ -134,11 +163,11 @@ export function compareWithRecorded(
   inboxTransfers: readonly InboxTransfer[],
   recorded: readonly MovementRow[],
 ): FinalComparison {
-  const rowAt = new Map(recorded.map((row) => [placeKey({ ...row, blockHash: row.block_hash }), row]));
-  const places = new Set(inboxTransfers.map(placeKey));
+  const rowAt = new Map(recorded.map((row) => [movementPlace({ ...row, blockHash: row.block_hash }), row]));
+  const places = new Set(inboxTransfers.map(movementPlace));
   return {
     missing: inboxTransfers.filter((transfer) => {
-      const row = rowAt.get(placeKey(transfer));
+      const row = rowAt.get(movementPlace(transfer));
       return row?.amount_units !== transfer.amountUnits || row.block_number !== transfer.blockNumber;
     }),
     unmatched: [...rowAt].flatMap(([place, row]) => (places.has(place) ? [] : [row])),
@@ -147,7 +176,8 @@ export function compareWithRecorded(
 
 type MovementPlace = Pick<InboxTransfer, "blockHash" | "place" | "direction" | "inbox" | "token">;
 
-function placeKey({ blockHash, place, direction, inbox, token }: MovementPlace): string {
+/** The key of a movement in its block. */
+export function movementPlace({ blockHash, place, direction, inbox, token }: MovementPlace): string {
   return `${blockHash}/${place}/${direction}/${inbox}/${token}`;
 }
 

@@ -19,7 +19,7 @@ test("a scanner is healthy while its cursor's update is within 30 seconds or twe
 });
 
 test("a chain that was never polled is unhealthy", async () => {
-  const db = await openTestDatabase("pglite");
+  const db = await openTestDatabase("postgres");
   const world = stationWorld(db);
   deepEqual([...(await readScannerHealth(world))], [[TEST_CHAIN, false]]);
   await setHead(db, TEST_CHAIN, { number: 1n });

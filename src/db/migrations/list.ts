@@ -18,6 +18,14 @@ import * as balancePass from "./0016_balance_pass.ts";
 import * as nettedFee from "./0017_netted_fee.ts";
 import * as checkout from "./0018_checkout.ts";
 import * as accountOrigins from "./0019_account_origins.ts";
+import * as crossing from "./0020_crossing.ts";
+import * as routeSet from "./0021_route_set.ts";
+import * as bridging from "./0022_bridging.ts";
+import * as intentFilters from "./0023_intent_filters.ts";
+import * as fewerIndexes from "./0024_fewer_indexes.ts";
+import * as expiringAttempts from "./0025_expiring_attempts.ts";
+import * as payoutKinds from "./0026_payout_kinds.ts";
+import * as settledPass from "./0027_settled_pass.ts";
 
 /** One migration. The database records its name. A released migration never changes. */
 export type Migration = { readonly name: string; up(db: Kysely<unknown>): Promise<void> };
@@ -43,4 +51,12 @@ export const migrations: readonly Migration[] = [
   { name: "0017_netted_fee", up: nettedFee.up },
   { name: "0018_checkout", up: checkout.up },
   { name: "0019_account_origins", up: accountOrigins.up },
+  { name: "0020_crossing", up: crossing.up },
+  { name: "0021_route_set", up: routeSet.up },
+  { name: "0022_bridging", up: bridging.up },
+  { name: "0023_intent_filters", up: intentFilters.up },
+  { name: "0024_fewer_indexes", up: fewerIndexes.up },
+  { name: "0025_expiring_attempts", up: expiringAttempts.up },
+  { name: "0026_payout_kinds", up: payoutKinds.up },
+  { name: "0027_settled_pass", up: settledPass.up },
 ];

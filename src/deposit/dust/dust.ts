@@ -1,29 +1,31 @@
 import type { Selectable } from "kysely";
 import type { HoldingTable } from "../../db/roadSchema.ts";
-import { isPayoutAsset } from "../../intent/payoutAsset.ts";
 import { isPriceReached } from "../../intent/paymentStatus.ts";
+import type { PayoutWay } from "../../intent/routes/payoutWay.ts";
 import type { IntentRow } from "../../intent/store.ts";
+import { convertUnits } from "../../kernel/units.ts";
 import type { MovementRow } from "../../watch/movement.ts";
 
 // Dust: a transfer into an inbox that is below the intent's minimum and does not reach its price alone. Anybody can send any number of
 // them for almost nothing, so dust has no row and no event of its own. Each inbox holds sums instead, and dust counts by whole blocks.
 
 /**
- * Whether a transfer into an inbox is below the minimum and does not reach the price alone. In a token without known decimals none is, and in
- * another asset than the payout's the same amount at par decides.
+ * Whether a transfer into an inbox is below the minimum and does not reach the price alone. In an asset without a way to the payout the same
+ * amount at par decides; without known decimals none is.
  */
 export function isBelowMinimum(
   intent: IntentRow,
-  transfer: Pick<MovementRow, "chain" | "token" | "amount_units">,
-  tokenDecimals: number | undefined,
+  transfer: Pick<MovementRow, "amount_units">,
+  { way, tokenDecimals }: { way: PayoutWay | undefined; tokenDecimals: number | undefined },
 ): boolean {
   const { minimum_units: minimum, payout_decimals: decimals, price_token_units: price } = intent;
-  if (!isPayoutAsset(intent, transfer)) {
+  if (way === undefined) {
     if (tokenDecimals === undefined) return false;
     return transfer.amount_units * 10n ** BigInt(decimals) < minimum * 10n ** BigInt(tokenDecimals);
   }
-  if (transfer.amount_units >= minimum) return false;
-  return price === null || !isPriceReached(price, intent.underpay_tolerance_bps, transfer.amount_units);
+  if (transfer.amount_units >= way.minimumUnits) return false;
+  const units = convertUnits(transfer.amount_units, way.decimals, decimals);
+  return price === null || !isPriceReached(price, intent.underpay_tolerance_bps, units);
 }
 
 /** What an inbox holds in one token. Only this station writes it, under the intent's lock. */

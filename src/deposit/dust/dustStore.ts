@@ -112,7 +112,7 @@ type HoldingKey = Pick<Holding, "intent_id" | "chain" | "token">;
 /** Dust rows of one inbox are movements without a deposit; the station has processed all of them when no movement of the intent waits. */
 const dustOf = (holding: RawBuilder<unknown>) => sql`
   movement.intent_id = ${holding}.intent_id and movement.chain = ${holding}.chain and movement.token = ${holding}.token
-  and movement.direction = 'in' and movement.orphaned_at is null
+  and movement.direction = 'in' and movement.orphaned_at is null and movement.explained_by is null
   and not exists (select from deposit where deposit.movement_id = movement.id)`;
 
 /** SQL for the last sweep of an inbox: dust after it is still there. */
@@ -204,8 +204,8 @@ export async function refreshHoldings(tx: Tx, intentIds: readonly string[]): Pro
       case when not exists (
           select from settlement
           where settlement.intent_id = current.intent_id and settlement.chain = current.chain and settlement.token = current.token
-            and settlement.status in ('planned','submitted','bridging','held'))
-        and (current.units >= intent.minimum_units or intent.price_token_units >= intent.minimum_units
+            and settlement.status in ('planned','submitted','held'))
+        and (current.units >= minimum.units or intent.price_token_units >= minimum.units
           and intent.settled_units * ${BPS}::int8 < intent.price_token_units * (${BPS}::int8 - intent.underpay_tolerance_bps))
         then current.since end
     from (
@@ -218,6 +218,7 @@ export async function refreshHoldings(tx: Tx, intentIds: readonly string[]): Pro
         where intent_id = any(${array(intentIds, "text")})
       ) as part group by intent_id, chain, token
     ) as current join intent on intent.id = current.intent_id
+    cross join lateral pinned_minimum(intent, current.chain, current.token) as minimum (units)
     order by current.intent_id, current.chain, current.token
     on conflict (intent_id, chain, token) do update set
       unswept_units = excluded.unswept_units, unswept_since = excluded.unswept_since, due_from = excluded.due_from
@@ -270,7 +271,7 @@ export async function listLastDust(tx: Tx, holdings: readonly Holding[]): Promis
     cross join lateral (
       select movement.id as movement_id from movement
       where movement.intent_id = asked.intent_id and movement.chain = asked.chain and movement.token = asked.token
-        and movement.direction = 'in' and movement.block_number <= asked.dust_block
+        and movement.direction = 'in' and movement.explained_by is null and movement.block_number <= asked.dust_block
         and not exists (select from deposit where deposit.movement_id = movement.id)
       order by movement.block_number desc, movement.place desc limit 1
     ) as dust

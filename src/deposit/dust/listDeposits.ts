@@ -26,7 +26,7 @@ export async function listDeposits(
   const { rows } = await sql<ListedRow>`
     with page as materialized (
       select movement.id from movement left join deposit_cursor taken on taken.chain = movement.chain
-      where movement.intent_id >= ${intent.id} and movement.intent_id <= ${intent.id} and movement.direction = 'in'
+      where movement.intent_id >= ${intent.id} and movement.intent_id <= ${intent.id} and movement.direction = 'in' and movement.explained_by is null
         and movement.id < ${belowMovement ?? ID_MAX}
         and ((movement.revision, movement.id) <= (taken.revision, taken.movement_id)
           or (select deposit.id from deposit where deposit.movement_id = movement.id) is not null)

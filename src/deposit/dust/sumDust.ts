@@ -2,6 +2,8 @@ import { findWatchedChain } from "../../catalog/catalog.ts";
 import type { Tx } from "../../db/database.ts";
 import { isolateIntents } from "../../watch/store/isolateIntents.ts";
 import { lockIntents, type IntentRow } from "../../intent/store.ts";
+import { findRoutes } from "../../intent/routes/findRoutes.ts";
+import { findPayoutWay } from "../../intent/routes/payoutWay.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import { findHandoverCursor } from "../../watch/store/handoverStore.ts";
 import { takeRewoundNumber } from "../../watch/store/store.ts";
@@ -111,6 +113,9 @@ async function buildChangeSets(
     // A changed sum must not show a moment without the rest of it, so stale sums are computed again as a whole.
     ...(await sumDustBlocks(tx, { holdings: stale.map(withoutDust), finalBlock, rowsMax: undefined })),
   ];
+  const routesOf = await findRoutes({ db: tx, memory: world.memory }, intents);
+  const minimumOf = (intent: IntentRow, holding: Holding) =>
+    findPayoutWay(intent, routesOf.get(intent.id) ?? [], holding)?.minimumUnits ?? 0n;
   const counted = await listSingleProviderTotals(tx, intentIds);
   const deposits = await listDepositsToDecide(tx, { intentIds, movementIds: [], chain, aboveBlock: finalBlock });
   const depositsByIntent = Map.groupBy(deposits, (deposit) => deposit.intent_id);
@@ -119,7 +124,9 @@ async function buildChangeSets(
     const totals = [...counted.filter((each) => each.intentId === intent.id), ...dustTotals(intent, before)];
     const holdings = before.map(({ before: holding }) => ({
       before: holding,
-      after: isAsked(holding) ? advance(world, { intent, holding, pages, totals, at: context.at }) : holding,
+      after: isAsked(holding)
+        ? advance(world, { intent, holding, minimumUnits: minimumOf(intent, holding), pages, totals, at: context.at })
+        : holding,
     }));
     const changes = (depositsByIntent.get(intent.id) ?? []).map((deposit) => ({ before: deposit, after: deposit }));
     return { intent, hasPendingMovements: false, holdings, changes };
@@ -129,6 +136,8 @@ async function buildChangeSets(
 type AdvanceInput = {
   intent: IntentRow;
   holding: Holding;
+  /** The pinned minimum of the holding's asset. */
+  minimumUnits: bigint;
   pages: readonly DustPage[];
   totals: Awaited<ReturnType<typeof listSingleProviderTotals>>;
   at: Date;
@@ -141,7 +150,7 @@ function advance(world: DepositWorld, input: AdvanceInput): Holding {
     ({ key }) => key.intent_id === holding.intent_id && key.chain === holding.chain && key.token === holding.token,
   );
   if (page === undefined) return holding;
-  const counted = addDustBlocks(holding, { ...page, minimumUnits: intent.minimum_units, at });
+  const counted = addDustBlocks(holding, { ...page, minimumUnits: input.minimumUnits, at });
   if (counted.dust_count === holding.dust_count) return counted;
   const waiting = addDustBlocks(holding, { ...page, minimumUnits: undefined, at });
   const agreement = findWatchedChain(world.catalog, holding.chain)?.agreement;

@@ -22,7 +22,7 @@ let txCount = 0;
 describe("dust above the single-provider limit", () => {
   let db: Db;
   before(async () => {
-    db = await openTestDatabase("pglite");
+    db = await openTestDatabase("postgres");
   });
   after(() => db.close());
 

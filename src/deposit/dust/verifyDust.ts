@@ -1,7 +1,10 @@
 import { findWatchedChain } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
+import { balancesSince } from "../../chain/reader.ts";
 import { listInboxesOfIntents } from "../../intent/inboxStore.ts";
 import { isolateIntents } from "../../watch/store/isolateIntents.ts";
+import { findRoutes } from "../../intent/routes/findRoutes.ts";
+import { findPayoutWay } from "../../intent/routes/payoutWay.ts";
 import { lockIntents } from "../../intent/store.ts";
 import { addMs } from "../../kernel/clock.ts";
 import { findCursor } from "../../watch/store/store.ts";
@@ -64,7 +67,7 @@ async function findConfirmed(
   const blocks = [cursor.number - PROVIDER_LAG_BLOCKS, ...asked.map((holding) => holding.dust_block)];
   const blockNumber = blocks.reduce((highest, block) => (block > highest ? block : highest));
   const owners = asked.map((holding) => addresses.get(holding.intent_id) ?? "");
-  const replies = await chain.providers.askEach((reader) => reader.balances(token, owners, { blockNumber }));
+  const replies = await chain.providers.askEach((reader) => balancesSince(reader, token, { owners, blockNumber }));
   const confirmed = asked.filter((holding, index) => {
     const balances = replies.flatMap((reply) => ("answer" in reply ? [reply.answer[index] ?? 0n] : []));
     const sufficient = balances.filter((units) => units >= holding.unswept_units + holding.waiting_held_units).length;
@@ -105,6 +108,7 @@ async function saveResult(
       chain,
       aboveBlock,
     });
+    const routesOf = await findRoutes({ db: tx, memory: world.memory }, intents);
     const cases = intents.map((intent) => ({
       intent,
       hasPendingMovements: false,
@@ -115,7 +119,8 @@ async function saveResult(
         const isSame = isConfirmed && !before.is_stale && before.dust_block === holding.dust_block;
         if (!isSame) return { before, after: { ...before, verify_from: addMs(at, RETRY_MS) } };
         const verified = { ...before, verify_from: null, verified_block: before.dust_block };
-        const reachesMinimum = before.waiting_units >= intent.minimum_units;
+        const way = findPayoutWay(intent, routesOf.get(intent.id) ?? [], before);
+        const reachesMinimum = before.waiting_units >= (way?.minimumUnits ?? 0n);
         return { before, after: reachesMinimum ? countWaitingDust(verified, at) : verified };
       }),
     }));

@@ -30,9 +30,9 @@ export const ALARMS = {
     source: "checks",
   },
   gas_price_above_ceiling: {
-    happened: "The gas price exceeds `maxFeePerGasGwei`.",
+    happened: "The gas price exceeds `maxFeePerGasGwei`; on Solana, the priority fee exceeds `computeUnitPriceMax`.",
     affects: "Merchants paid on this chain: payouts wait until the price falls.",
-    remedy: "Wait, or raise `maxFeePerGasGwei` and restart. `tributary doctor` shows the price.",
+    remedy: "Wait, or raise that ceiling and restart. `tributary doctor` shows the price.",
     source: "both",
   },
   chain_silent: {
@@ -78,9 +78,37 @@ export const ALARMS = {
     source: "checks",
   },
   settlement_held: {
-    happened: "The chain refuses to settle an inbox.",
+    happened: "The chain refuses to settle an inbox, or a bridge to take its balance.",
     affects: "The merchant of the intent: its payout waits and is retried.",
-    remedy: "`tributary intents show <intentId>` shows the reason. The token may block the payout wallet.",
+    remedy:
+      "`tributary intents show <intentId>` shows the reason. The token may block the payout wallet, or the bridge the amount.",
+    source: "checks",
+  },
+  crossing_late: {
+    happened: "The bridge's service has not signed a burn for an hour and three times the finality time of its chain.",
+    affects: "The merchants of these payouts. The money is between two chains, and only its issuer can go on.",
+    remedy:
+      "Read `reason`: it is the service's own. Compare with its status page. `tributary doctor` shows whether it answers.",
+    source: "checks",
+  },
+  crossing_not_received: {
+    happened: "A signed burn has not landed on its settle chain for 15 minutes.",
+    affects: "The merchants of these payouts. The money arrives as soon as the chain accepts it.",
+    remedy:
+      "Read `reason`, and the other alarms of the settle chain. `tributary doctor` shows its gas account and gas price.",
+    source: "checks",
+  },
+  bridge_unavailable: {
+    happened: "The bridge's service has not answered, or has refused requests, for ten minutes.",
+    affects: "Merchants paid from another chain: burns wait. New burns take the standard route when no fee is known.",
+    remedy: "Check the service at `bridge.attestationUrl` from this machine. `tributary doctor` shows its answer.",
+    source: "checks",
+  },
+  bridge_fee_near_cap: {
+    happened: "The bridge's fee has reached two thirds of the cap that inboxes pin.",
+    affects: "Nobody yet. Above the cap the route closes: above both caps of a pair, deposits wait on their chain.",
+    remedy:
+      "Update to a release with higher caps for new intents, or stop the origin: `tributary origins disable <origin>`.",
     source: "checks",
   },
   deposits_late: {

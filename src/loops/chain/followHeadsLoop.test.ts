@@ -24,7 +24,7 @@ test("a connection without a new head counts as failed, however long it lasted",
   // The loop uses no other part of its world.
   const parts = { clock, wake: createWake(clock), memory: new ProcessMemory(), log: { warn: () => {} } };
   const world = parts as unknown as World;
-  const { tick } = listenToFeedLoop(world, { caip2: "eip155:1" } as unknown as Chain, feed);
+  const { tick } = listenToFeedLoop(world, { caip2: "eip155:1", readers: [] } as unknown as Chain, feed);
   equal(await tick(), false);
   await rejects(tick(), /brought no new head: it timed out/);
   equal(await tick(), false);

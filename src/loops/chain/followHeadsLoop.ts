@@ -38,6 +38,11 @@ export function listenToFeedLoop(world: World, chain: Chain, feed: HeadFeed): Lo
       if (head.number > highestHead) highestHead = head.number;
       enqueueHead(world, chain, head);
     },
+    onHeadNumber: (number) => {
+      if (number > highestHead) highestHead = number;
+      // A number shows no deposit. Polls are quick enough where nobody waits.
+      if (getChainMemory(world, chain).isViewed) world.wake.notify(watchTopic(chain));
+    },
     highestKnown: () => getChainMemory(world, chain).cursor?.number,
   };
   return {

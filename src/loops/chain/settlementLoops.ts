@@ -1,19 +1,17 @@
 import type { Chain } from "../../chain/chain.ts";
+import { landCrossings } from "../../settlement/crossing/landCrossings.ts";
 import { observeSettlements } from "../../settlement/observe/observeSettlements.ts";
 import { planSettlements } from "../../settlement/planSettlements.ts";
 import { replanSettlements } from "../../settlement/replanSettlements.ts";
 import { submitSettlements } from "../../settlement/submitSettlements.ts";
 import type { World } from "../../world.ts";
 import type { Loop } from "../loop.ts";
+import { planTopic, sendTopic, submitTopic, TRACK_TOPIC } from "./topics.ts";
 
 // Each step of settling has a loop of its own, so that a hanging provider does not delay what the database alone decides. Each wakes the
 // next one. Rows keep the order: a settlement that a sweep has overtaken lands with it, or moves nothing and is planned again.
 
 const INTERVAL_MS = 2_000;
-
-const planTopic = ({ caip2 }: Chain) => `settlement plans:${caip2}`;
-const submitTopic = ({ caip2 }: Chain) => `settlement submissions:${caip2}`;
-const sendTopic = ({ caip2 }: Chain) => `outgoing transactions:${caip2}`;
 
 /** Observes what the chain has settled. It wakes at each new head, and when deposits were processed. */
 export function observeSettlementsLoop(world: World, chain: Chain): Loop {
@@ -23,9 +21,12 @@ export function observeSettlementsLoop(world: World, chain: Chain): Loop {
     intervalMs: INTERVAL_MS,
     tick: async () => {
       const { isDone } = await observeSettlements(world, chain.caip2);
+      const landed = await landCrossings(world, chain.caip2);
       world.wake.notify("events");
-      if (!isDone) return true;
+      if (!isDone || landed > 0) return true;
       world.wake.notify(planTopic(chain));
+      // What a bridge has taken may be proven.
+      world.wake.notify(TRACK_TOPIC);
       // The transactions may have a block, or a final one, at the new head.
       world.wake.notify(sendTopic(chain));
       return false;

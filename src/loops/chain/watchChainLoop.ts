@@ -1,6 +1,7 @@
-import type { Chain } from "../../chain/chain.ts";
+import { isReadByAccounts, type Chain } from "../../chain/chain.ts";
 import { findWatchedChain } from "../../catalog/catalog.ts";
 import { verifyChain } from "../../chain/verifyChain.ts";
+import { viewedAccountsTopic } from "../../watch/accounts/followAccounts.ts";
 import { watchTopic } from "../../watch/follow/followHeads.ts";
 import { watchChain } from "../../watch/follow/watchChain.ts";
 import type { World } from "../../world.ts";
@@ -18,6 +19,8 @@ export function watchChainLoop(world: World, chain: Chain): Loop {
     tick: async () => {
       if (config && !isVerified) isVerified = (await verifyChain(config, chain)) === "verified";
       const { isBehind } = await watchChain(world, chain);
+      // What a new block changed may be looked at.
+      if (isReadByAccounts(chain) && !isBehind) world.wake.notify(viewedAccountsTopic(chain));
       return isBehind;
     },
   };

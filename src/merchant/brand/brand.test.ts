@@ -6,11 +6,11 @@ import { insertAccount } from "../../../test/support/intents.ts";
 import { stationWorld, type StationWorld } from "../../../test/support/stationWorld.ts";
 import { sanitizeLogo } from "../logo/logo.ts";
 import { brandCss, parseColor, parseFont, textColorOn } from "./brand.ts";
-import { readBrand, updateBrand } from "./updateBrand.ts";
+import { parseBrandChange, readBrand, updateBrand } from "./updateBrand.ts";
 
 let world: StationWorld;
 before(async () => {
-  world = stationWorld(await openTestDatabase("pglite"));
+  world = stationWorld(await openTestDatabase("postgres"));
 });
 after(() => world.db.close());
 
@@ -61,16 +61,19 @@ function contrast(one: string, other: string): number {
 
 test("a brand is stored field by field, and becomes custom properties", async () => {
   const accountId = await insertAccount(world.db);
-  await updateBrand(world, accountId, { accent: "#ABC", radiusPx: 8, support: "help@shop.example" });
-  const brand = await updateBrand(world, accountId, { font: "Inter", radiusPx: null, logo: Buffer.from(SVG) });
+  await updateBrand(world, accountId, parseBrandChange({ accent: "#ABC", radiusPx: 8, support: "help@shop.example" }));
+  const brand = await updateBrand(
+    world,
+    accountId,
+    parseBrandChange({ font: "Inter", radiusPx: null, logo: Buffer.from(SVG) }),
+  );
   assert.deepEqual(await readBrand(world, accountId), brand);
   assert.deepEqual([brand.accent, brand.radiusPx, brand.support], ["#aabbcc", null, "mailto:help@shop.example"]);
   assert.equal(brandCss(brand), ':root{--tr-accent:#aabbcc;--tr-on-accent:#000000;--tr-font:"Inter"}');
   assert.equal(brandCss({ accent: null, accentDark: null, radiusPx: null, font: null }), "");
 });
 
-test("a wrong value is refused with its name, and nothing is stored", async () => {
-  const accountId = await insertAccount(world.db);
+test("a wrong value is refused with its name", async () => {
   const cases = [
     { accent: "red" },
     { accentDark: "#12" },
@@ -83,9 +86,9 @@ test("a wrong value is refused with its name, and nothing is stored", async () =
   ];
   for (const change of cases) {
     const [param] = Object.keys(change);
-    await assert.rejects(updateBrand(world, accountId, change), { code: "invalid_request", param });
+    assert.throws(() => parseBrandChange(change), { code: "invalid_request", param });
+    assert.throws(() => parseBrandChange(change, "brand."), { code: "invalid_request", param: `brand.${param}` });
   }
-  assert.equal((await readBrand(world, accountId)).accent, null);
   await assert.rejects(updateBrand(world, "acct_0", { accent: "#abc" }), { code: "not_found" });
 });
 

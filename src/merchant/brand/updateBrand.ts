@@ -9,27 +9,26 @@ import { findBrand, writeBrand, type BrandRow } from "./brandStore.ts";
 
 /** Texts as they were typed. Null removes a value, a missing field leaves it as it is. `logo` is the content of a file. */
 export type BrandChange = {
-  accent?: string | null;
-  accentDark?: string | null;
-  radiusPx?: number | null;
-  font?: string | null;
-  support?: string | null;
-  logo?: Uint8Array | null;
+  accent?: string | null | undefined;
+  accentDark?: string | null | undefined;
+  radiusPx?: number | null | undefined;
+  font?: string | null | undefined;
+  support?: string | null | undefined;
+  logo?: Uint8Array | null | undefined;
 };
 
 const COLOR_EXPECTED = "a colour such as #0f5470";
 const FONT_EXPECTED = "up to 6 font names of letters, digits, spaces and hyphens, separated by commas";
 
-/** Changes how an account's checkout looks, and returns all of it. Throws invalid_request that names the field, or not_found. */
+/** Changes how an account's checkout looks, and returns all of it. Throws not_found. */
 export async function updateBrand(
   world: Pick<World, "db" | "clock">,
   accountId: string,
-  change: BrandChange,
+  change: Partial<Brand>,
 ): Promise<Brand> {
-  const parsed = parseChange(change);
   return world.db.transaction(async (tx) => {
     if ((await lockAccount(tx, accountId)) === undefined) throw new Fault("not_found", { message: "No such account." });
-    const brand = { ...toBrand(await findBrand(tx, accountId)), ...parsed };
+    const brand = { ...toBrand(await findBrand(tx, accountId)), ...change };
     await writeBrand(tx, {
       account_id: accountId,
       accent: brand.accent,
@@ -62,12 +61,15 @@ function toBrand(row: BrandRow | undefined): Brand {
   };
 }
 
-function parseChange(change: BrandChange): Partial<Brand> {
+/** Parses what was typed. Throws invalid_request that names the field, with `path` before its name. */
+export function parseBrandChange(change: BrandChange, path = ""): Partial<Brand> {
   const { accent, accentDark, radiusPx, font, support, logo } = change;
+  const radiusExpected = `a whole number from 0 to ${RADIUS_PX_MAX}`;
+  const parseField = createFieldParser(path);
   return {
     ...parseField("accent", accent, { parse: parseColor, expected: COLOR_EXPECTED }),
     ...parseField("accentDark", accentDark, { parse: parseColor, expected: COLOR_EXPECTED }),
-    ...parseField("radiusPx", radiusPx, { parse: parseRadius, expected: `a whole number from 0 to ${RADIUS_PX_MAX}` }),
+    ...parseField("radiusPx", radiusPx, { parse: parseRadius, expected: radiusExpected }),
     ...parseField("font", font, { parse: parseFont, expected: FONT_EXPECTED }),
     ...parseField("support", support, { parse: parseSupportAddress, expected: SUPPORT_EXPECTED }),
     ...parseField("logo", logo, { parse: sanitizeLogo, expected: LOGO_EXPECTED }),
@@ -80,13 +82,16 @@ function parseRadius(radiusPx: number): number | undefined {
 
 type FieldParser<V, T> = { parse: (value: V) => T | undefined; expected: string };
 
-function parseField<K extends keyof Brand, V>(
-  param: K,
-  value: V | null | undefined,
-  { parse, expected }: FieldParser<V, Brand[K]>,
-): { [P in K]?: Brand[K] } {
-  if (value === undefined) return {};
-  const parsed = value === null ? null : parse(value);
-  if (parsed === undefined) throw new Fault("invalid_request", { param, message: `${param} must be ${expected}.` });
-  return { [param]: parsed } as { [P in K]: Brand[K] };
+function createFieldParser(path: string) {
+  return <K extends keyof Brand, V>(
+    field: K,
+    value: V | null | undefined,
+    { parse, expected }: FieldParser<V, Brand[K]>,
+  ): { [P in K]?: Brand[K] } => {
+    if (value === undefined) return {};
+    const parsed = value === null ? null : parse(value);
+    const param = `${path}${field}`;
+    if (parsed === undefined) throw new Fault("invalid_request", { param, message: `${param} must be ${expected}.` });
+    return { [field]: parsed } as { [P in K]: Brand[K] };
+  };
 }

@@ -19,7 +19,7 @@ let elapsedMs = 0;
 before(async () => {
   const startedAt = systemClock.now();
   const clock = { ...systemClock, now: () => addMs(startedAt, elapsedMs), monotonicMs: () => elapsedMs };
-  world = { ...stationWorld(await openTestDatabase("pglite")), clock };
+  world = { ...stationWorld(await openTestDatabase("postgres")), clock };
 });
 after(() => world.db.close());
 

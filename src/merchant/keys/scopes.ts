@@ -2,12 +2,17 @@
 export const CREATE_INTENTS = "payment_intents:create";
 /** The extension reads of intents. */
 export const READ_INTENTS = "payment_intents:read";
+/** The looks of the checkout, and the pages that may embed it. */
+export const MANAGE_CHECKOUT = "checkout:manage";
 
 /** All scopes of API keys. A key has those that it was created with. */
-export const SCOPES: readonly string[] = [
+export const SCOPES: readonly [string, ...string[]] = [
   CREATE_INTENTS,
   READ_INTENTS,
   "events:read",
   "webhooks:manage",
-  "checkout:manage",
+  MANAGE_CHECKOUT,
 ];
+
+/** The scopes of a key that is created without naming any. None of them changes an account's payout. */
+export const DEFAULT_SCOPES: readonly string[] = [CREATE_INTENTS, MANAGE_CHECKOUT];

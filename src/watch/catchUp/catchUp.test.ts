@@ -131,11 +131,14 @@ describe("catching up after an outage", () => {
       transfers: async (scope, tokens) => {
         const isTooLong = "fromBlock" in scope && scope.toBlock - scope.fromBlock >= 100n;
         if (isTooLong) throw new ProviderFailed("range_too_large", "eth_getLogs is limited to a 100 range");
-        const transfers = await reader.transfers(scope, tokens);
         const { paid } = reported;
+        const isPaid =
+          paid && "fromBlock" in scope && scope.fromBlock <= paid.blockNumber && paid.blockNumber <= scope.toBlock;
+        // Before the node answers, because the next range may be answered first.
+        if (isPaid) reported.again = scope.toBlock + 1n;
+        const transfers = await reader.transfers(scope, tokens);
         if (!paid || !("fromBlock" in scope)) return transfers;
-        if (scope.fromBlock <= paid.blockNumber && paid.blockNumber <= scope.toBlock) {
-          reported.again = scope.toBlock + 1n;
+        if (isPaid) {
           await later.promise;
           return transfers;
         }

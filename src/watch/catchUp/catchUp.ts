@@ -1,7 +1,7 @@
 import type { Chain } from "../../chain/chain.ts";
 import { ProviderFailed, type BlockRange, type ChainReader } from "../../chain/reader.ts";
 import { watchedTokens } from "../../catalog/catalog.ts";
-import { NEAR_BLOCKS } from "../follow/readBranch.ts";
+import { nearBlocks } from "../follow/readBranch.ts";
 import { getChainMemory } from "../chainMemory.ts";
 import { movementKey } from "../movement.ts";
 import { isRangeTooLarge, mayBeRangeTooLarge, readFilteredRange, type FilteredRange } from "./readRange.ts";
@@ -21,14 +21,14 @@ const TRANSFERS_MAX = 2_000;
 
 /**
  * Reads from the cursor towards the head by ranges, and commits complete ranges in order, with their end blocks. Returns the new cursor
- * position. The last NEAR_BLOCKS are left to be read by hash.
+ * position. The blocks near the head are left to be read by hash.
  */
 export async function catchUp(
   world: WatchWorld,
   chain: Chain,
   { cursor, headNumber }: { cursor: KnownBlock; headNumber: bigint },
 ): Promise<KnownBlock> {
-  const ranges = new RangeQueue(world, chain, { next: cursor.number + 1n, last: headNumber - NEAR_BLOCKS });
+  const ranges = new RangeQueue(world, chain, { next: cursor.number + 1n, last: headNumber - nearOf(chain) });
   let at = cursor;
   logCatchUp(world, chain, { recorded: cursor.number, head: headNumber });
   try {
@@ -44,6 +44,10 @@ export async function catchUp(
     ranges.close();
   }
   return at;
+}
+
+function nearOf({ readers: [reader] }: Chain): bigint {
+  return reader === undefined ? 0n : nearBlocks(reader);
 }
 
 /** Merges ranges into one segment. For a transfer in several ranges the last one counts, because a reorg may lie between the reads. */

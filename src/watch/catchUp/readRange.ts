@@ -58,7 +58,7 @@ export async function readFilteredRange(
   // The proofs confirm the blocks of the other candidates.
   const unproven = candidates.filter(({ identity }) => identity !== undefined);
   const numbers = [...new Set([range.toBlock, ...unproven.map(({ blockNumber }) => blockNumber)])];
-  const { blocks, proofs } = await blocksWithProofs(reader, numbers, chainTxsToProve(candidates));
+  const { blocks, proofs } = await blocksWithProofs(reader, numbers, chainTxsToProve(candidates, reader.mintSender));
   const end = requireEndBlock(reader, { range, end: blocks[0], endHash: lastBlockHash });
   assertBlocksMatch(reader, unproven, blocks);
   return { range, end, located: assignIdentities(candidates, proofs), scannedCount };

@@ -1,5 +1,5 @@
 import { watchedTokens } from "../../catalog/catalog.ts";
-import type { Chain } from "../../chain/chain.ts";
+import { isReadByAccounts, type Chain } from "../../chain/chain.ts";
 import { ProviderFailed, type BlockRef, type ChainReader } from "../../chain/reader.ts";
 import { bookRevision } from "../store/bookMovements.ts";
 import {
@@ -170,7 +170,12 @@ async function assertSameHeader(reader: ChainReader, head: BlockRef): Promise<Bl
 
 /** Queues a head. When the queue is full the oldest head is dropped; the others then do not follow, and a poll reads the chain. */
 export function enqueueHead(world: Pick<WatchWorld, "clock" | "wake" | "memory">, chain: Chain, head: BlockRef): void {
-  const { pushedHeads } = getChainMemory(world, chain);
+  const { pushedHeads, isViewed } = getChainMemory(world, chain);
+  if (isReadByAccounts(chain)) {
+    // A block of its own shows no deposit. Polls are quick enough where nobody waits.
+    if (isViewed) world.wake.notify(watchTopic(chain));
+    return;
+  }
   if (pushedHeads.push(head) > HEADS_MAX) pushedHeads.shift();
   world.wake.notify(headsTopic(chain));
 }

@@ -65,7 +65,9 @@ async function readStartBlocks(reader: ChainReader, head: BlockRef): Promise<{ h
   const earlier: BlockRef[] = [];
   let child = head;
   for (const block of await Promise.all(numbers.map((number) => reader.block({ number })))) {
-    if (block?.hash !== child.parentHash)
+    // Nodes of some chains keep the newest blocks only.
+    if (block === undefined) break;
+    if (block.hash !== child.parentHash)
       throw new ProviderFailed("unknown_block", `${reader.name} does not have the parent of block ${child.number}`);
     earlier.push(block);
     child = block;

@@ -7,6 +7,11 @@ import type { KnownBlock } from "../store/store.ts";
 
 /** Blocks this near to the head are read one by one, by hash; deeper ones are read by ranges. */
 export const NEAR_BLOCKS = 32n;
+
+/** Same for a chain. Where deposits are found by balances, a block of its own says nothing, and one range costs one request. */
+export function nearBlocks(reader: Pick<ChainReader, "holdings">): bigint {
+  return reader.holdings === undefined ? NEAR_BLOCKS : 0n;
+}
 /** Blocks applied in one step near the head. */
 const BATCH_BLOCKS_MAX = 64n;
 /** A deeper reorg means another chain. The block table keeps this many known blocks. */
@@ -50,7 +55,8 @@ export async function readBranch(reader: ChainReader, query: BranchQuery): Promi
   if (head.number < cursor.number || head.hash === cursor.hash) return { kind: "still", head };
   const follows = head.number === cursor.number + 1n && head.parentHash === cursor.hash;
   const ancestor = follows ? cursor : await findCommonAncestor(reader, query);
-  if (head.number - ancestor.number > NEAR_BLOCKS && !isShallowReorg(head, ancestor, cursor)) {
+  const isFar = head.number - ancestor.number > nearBlocks(reader);
+  if (isFar && (reader.holdings !== undefined || !isShallowReorg(head, ancestor, cursor))) {
     return { kind: "far", head, ancestor };
   }
   const isReorg = ancestor.number < cursor.number;

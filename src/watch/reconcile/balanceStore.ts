@@ -1,5 +1,6 @@
 import { sql, type Selectable } from "kysely";
 import type { Db } from "../../db/database.ts";
+import { array } from "../../db/parameters.ts";
 import type { BalanceDifferenceTable, BalancePassTable, PassScope } from "../../db/balanceTables.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import { addMs } from "../../kernel/clock.ts";
@@ -10,17 +11,23 @@ import { addMs } from "../../kernel/clock.ts";
 export type BalancePass = Selectable<BalancePassTable>;
 export type BalanceDifference = Selectable<BalanceDifferenceTable>;
 
-const PASS_SCOPES: readonly PassScope[] = ["moved", "created", "viewed", "all"];
+const COMPARED_SCOPES: readonly PassScope[] = ["moved", "created", "viewed", "all"];
+const ACCOUNT_SCOPES: readonly PassScope[] = ["viewed", "all", "settled"];
 
 /** Pause after a search that explained nothing: an hour on the first day, then a day. */
 const RESEARCH_MS = 3_000_000;
 /** A due time further ahead than any pause comes from a clock that was wrong. */
 const PAUSE_MS_MAX = 25 * 3_600_000;
 
-export async function insertPasses(db: Db, { chain, at }: { chain: Caip2; at: Date }): Promise<void> {
+/** `isReadByAccounts`: see the chain. */
+export async function insertPasses(
+  db: Db,
+  { chain, at, isReadByAccounts = false }: { chain: Caip2; at: Date; isReadByAccounts?: boolean },
+): Promise<void> {
+  const scopes = isReadByAccounts ? ACCOUNT_SCOPES : COMPARED_SCOPES;
   await db.root
     .insertInto("balance_pass")
-    .values(PASS_SCOPES.map((scope) => ({ chain, scope, started_at: at, next_at: at })))
+    .values(scopes.map((scope) => ({ chain, scope, started_at: at, next_at: at })))
     .onConflict((conflict) => conflict.columns(["chain", "scope"]).doNothing())
     .execute();
 }
@@ -28,11 +35,15 @@ export async function insertPasses(db: Db, { chain, at }: { chain: Caip2; at: Da
 type Claim = { chain: Caip2; at: Date; until: Date };
 
 /** Claims the pass that has been due for the longest time, until a time. */
-export async function claimPass(db: Db, { chain, at, until }: Claim): Promise<BalancePass | undefined> {
+export async function claimPass(
+  db: Db,
+  { chain, at, until }: Claim,
+  scopes: readonly PassScope[] = COMPARED_SCOPES,
+): Promise<BalancePass | undefined> {
   const { rows } = await sql<BalancePass>`/* named: claim_pass */
     update balance_pass set next_at = ${until}
     where chain = ${chain} and scope = (
-      select scope from balance_pass where chain = ${chain} and ${isDue(at)}
+      select scope from balance_pass where chain = ${chain} and scope = any(${array(scopes, "text")}) and ${isDue(at)}
       order by next_at, scope limit 1 for update skip locked)
     returning *`.execute(db.root);
   return rows[0];

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { watchedTokens } from "../../catalog/catalog.ts";
-import type { Chain } from "../../chain/chain.ts";
+import { isReadByAccounts, type Chain } from "../../chain/chain.ts";
 import { ProviderFailed, type ChainReader } from "../../chain/reader.ts";
 import type { Db } from "../../db/database.ts";
 import { array } from "../../db/parameters.ts";
@@ -11,7 +11,7 @@ import { listKnownBlocks } from "../store/chainReads.ts";
 import { findCursor, type CursorRow, type KnownBlock } from "../store/store.ts";
 import type { ComparedInbox } from "./passPages.ts";
 
-// Compares inboxes with the ledger at one final block. The ledger is complete up to a later block, so what it booked in between is
+// Compares inboxes with the ledger at one block. The ledger may be complete up to a later block, so what it booked in between is
 // subtracted. Both sums are read by an index and never over the whole history.
 
 /** An inbox and a token with both balances at one block, in the token's smallest units. */
@@ -24,21 +24,31 @@ export type ComparedBalance = {
   chainUnits: bigint;
 };
 
-/** Both balances of each inbox and token; the block is undefined when no block's balances can be read now. */
+/**
+ * Both balances of each inbox and token; the block is undefined when no block's balances can be read now. Where providers keep no past balances
+ * it is the cursor, and a balance names the block that it is at least as new as.
+ */
 export type Comparison = { block: KnownBlock | undefined; balances: ComparedBalance[] };
 
+/** Where the inboxes are compared: `final` is the newest final block, `booked` the newest block that the ledger is complete for. */
+type ComparedInboxes = { inboxes: readonly ComparedInbox[]; preferred: "final" | "booked" };
+
+type CompareWorld = Pick<WatchWorld, "db" | "catalog" | "log">;
+
 /**
- * Compares the inboxes at the newest final block whose balances the providers have. A difference is read again, from another provider where
- * there is one. Throws ProviderFailed when no provider answers.
+ * Compares the inboxes at the preferred block, or at the other one where the providers do not have it. A difference is read again, from
+ * another provider where there is one. Throws ProviderFailed when no provider answers.
  */
 export async function compareInboxes(
-  world: WatchWorld,
+  world: CompareWorld,
   chain: Chain,
-  inboxes: readonly ComparedInbox[],
+  { inboxes, preferred }: ComparedInboxes,
 ): Promise<Comparison> {
+  if (isReadByAccounts(chain)) return compareNow(world, chain, inboxes);
   const cursor = await findCursor(world.db, chain.caip2);
+  const blocks = cursor === undefined ? [] : await listComparableBlocks(world.db, cursor);
   let failure: ProviderFailed | undefined;
-  for (const block of cursor === undefined ? [] : await listFinalBlocks(world.db, cursor)) {
+  for (const block of preferred === "final" ? blocks : blocks.toReversed()) {
     try {
       return { block, balances: await compareAt(world, chain, { block, inboxes }) };
     } catch (error) {
@@ -47,12 +57,36 @@ export async function compareInboxes(
       failure = error;
     }
   }
-  if (failure) world.log.debug({ chain: chain.caip2, err: failure }, "balances of a final block cannot be read now");
+  if (failure) world.log.debug({ chain: chain.caip2, err: failure }, "balances of a block cannot be read now");
   return { block: undefined, balances: [] };
 }
 
+/** Compares the balances of this moment with everything that is recorded. The chain may be ahead of what was recorded. */
+async function compareNow(world: CompareWorld, chain: Chain, inboxes: readonly ComparedInbox[]): Promise<Comparison> {
+  const compared: ComparedBalance[] = [];
+  for (const token of watchedTokens(world.catalog, chain.caip2)) {
+    const owned = inboxes.filter((inbox) => inbox.token === "" || inbox.token === token);
+    if (owned.length === 0) continue;
+    const owners = owned.map(({ address }) => address);
+    // Read before the chain, so that what is recorded meanwhile shows as a difference that the next comparison explains.
+    const recorded = await readRecordedBalances(world.db, { chain: chain.caip2, token, owners });
+    const { blockNumber, units } = await chain.providers.ask(async (reader) => {
+      if (reader.holdings === undefined)
+        throw new ProviderFailed("bad_answer", `${reader.name} is of another kind than the others`);
+      return reader.holdings(token, owners);
+    });
+    for (const [index, { address, intentId }] of owned.entries()) {
+      const [ledgerUnits, chainUnits] = [recorded.get(address), units[index]];
+      if (ledgerUnits === undefined || chainUnits === undefined) continue;
+      compared.push({ intentId, inbox: address, token, blockNumber, ledgerUnits, chainUnits });
+    }
+  }
+  const cursor = await findCursor(world.db, chain.caip2);
+  return { block: cursor, balances: compared };
+}
+
 /** Blocks whose balances can be compared: the newest one that is final and reread, and the newest booked one. */
-async function listFinalBlocks(db: Db, cursor: CursorRow): Promise<KnownBlock[]> {
+async function listComparableBlocks(db: Db, cursor: CursorRow): Promise<KnownBlock[]> {
   const { chain, finalized_number: finalized, reread_number: reread, booked_number: booked } = cursor;
   const final =
     finalized < 0n ? booked : [finalized, reread, booked].reduce((one, other) => (other < one ? other : one));
@@ -66,7 +100,11 @@ async function listFinalBlocks(db: Db, cursor: CursorRow): Promise<KnownBlock[]>
 
 type ComparedAt = { block: KnownBlock; inboxes: readonly ComparedInbox[] };
 
-async function compareAt(world: WatchWorld, chain: Chain, { block, inboxes }: ComparedAt): Promise<ComparedBalance[]> {
+async function compareAt(
+  world: CompareWorld,
+  chain: Chain,
+  { block, inboxes }: ComparedAt,
+): Promise<ComparedBalance[]> {
   const compared: ComparedBalance[] = [];
   for (const token of watchedTokens(world.catalog, chain.caip2)) {
     const owned = inboxes.filter((inbox) => inbox.token === "" || inbox.token === token);
@@ -85,7 +123,7 @@ export function isDifferent({ ledgerUnits, chainUnits }: ComparedBalance): boole
 }
 
 async function readBoth(
-  world: WatchWorld,
+  world: CompareWorld,
   chain: Chain,
   { block, token, inboxes, order }: ComparedAt & { token: string; order: "ask" | "askInReverseOrder" },
 ): Promise<ComparedBalance[]> {
@@ -140,6 +178,29 @@ async function readLedgerBalances(
       where movement.intent_id = inbox.intent_id and movement.chain = ${chain} and movement.token = ${token}
         and movement.inbox = inbox.address and movement.orphaned_at is null
         and movement.block_number > ${blockNumber} and movement.block_number <= chain_cursor.booked_number) as later
+    where inbox.address = any(${array(owners, "text")}) and inbox.namespace = split_part(chain_cursor.chain, ':', 1)
+      and inbox.reference in ('', split_part(chain_cursor.chain, ':', 2))`.execute(db.root);
+  return new Map(rows.map(({ inbox, units }) => [inbox, units]));
+}
+
+/** What the recorded movements leave of a token in each inbox: its balance in the ledger, and what is not booked yet. */
+async function readRecordedBalances(
+  db: Db,
+  { chain, token, owners }: { chain: Caip2; token: string; owners: readonly string[] },
+): Promise<Map<string, bigint>> {
+  const { rows } = await sql<{ inbox: string; units: bigint }>`/* named: recorded_balances */
+    select inbox.address as inbox, coalesce(booked.units, 0) + coalesce(later.units, 0) as units
+    from inbox join chain_cursor on chain_cursor.chain = ${chain}
+    cross join lateral (
+      select sum(balance.balance_units) as units from ledger_balance balance
+      where balance.holder = 'inbox:' || inbox.intent_id
+        and balance.asset = ${assetSql(sql`chain_cursor.chain`, sql`${token}::text`)}) as booked
+    cross join lateral (
+      select sum(case movement.direction when 'in' then movement.amount_units else -movement.amount_units end) as units
+      from movement
+      where movement.intent_id = inbox.intent_id and movement.chain = ${chain} and movement.token = ${token}
+        and movement.inbox = inbox.address and movement.orphaned_at is null
+        and movement.block_number > chain_cursor.booked_number) as later
     where inbox.address = any(${array(owners, "text")}) and inbox.namespace = split_part(chain_cursor.chain, ':', 1)
       and inbox.reference in ('', split_part(chain_cursor.chain, ':', 2))`.execute(db.root);
   return new Map(rows.map(({ inbox, units }) => [inbox, units]));

@@ -16,7 +16,14 @@ export type PassPage = {
   next: string | undefined;
 };
 
-export type PageQuery = { chain: Caip2; scope: PassScope; position: string | null; at: Date };
+export type PageQuery = {
+  chain: Caip2;
+  scope: PassScope;
+  position: string | null;
+  at: Date;
+  /** How long ago a view may have ended, in milliseconds. */
+  viewedMs?: number;
+};
 
 /** Inboxes per page: few enough for one request, and for its time. */
 const PAGE_INBOXES = 100;
@@ -36,6 +43,8 @@ export async function readPassPage(db: Db, query: PageQuery): Promise<PassPage> 
       return readMoved(db, query);
     case "viewed":
       return readViewed(db, query);
+    case "settled":
+      return { inboxes: [], next: undefined };
   }
 }
 
@@ -88,7 +97,7 @@ async function readMoved(db: Db, { chain, position, at }: PageQuery): Promise<Pa
 }
 
 /** The hints with the latest expiry first. */
-async function readViewed(db: Db, { chain, position, at }: PageQuery): Promise<PassPage> {
+async function readViewed(db: Db, { chain, position, at, viewedMs = RECENT_MS }: PageQuery): Promise<PassPage> {
   const [namespace, reference] = [namespaceOf(chain), referenceOf(chain)];
   const [expiry, intentId] = position?.split(" ") ?? [];
   const { rows } = await sql<ComparedInbox & { expiresAt: Date }>`
@@ -98,7 +107,7 @@ async function readViewed(db: Db, { chain, position, at }: PageQuery): Promise<P
       where inbox.intent_id = view_hint.intent_id and ${isInboxOnChain(chain)}
         and inbox.token in ('', view_hint.token) offset 0) as found
     where view_hint.namespace = ${namespace} and view_hint.reference = ${reference}
-      and view_hint.expires_at >= ${addMs(at, -RECENT_MS)}
+      and view_hint.expires_at >= ${addMs(at, -viewedMs)}
       ${expiry === undefined ? sql`` : sql`and (view_hint.expires_at, view_hint.intent_id) < (${expiry}::timestamptz, ${intentId})`}
     order by view_hint.expires_at desc, view_hint.intent_id desc limit ${PAGE_INBOXES}`.execute(db.root);
   const last = rows.at(-1);

@@ -1,4 +1,4 @@
-import type { Chain } from "../../chain/chain.ts";
+import { isReadByAccounts, type Chain } from "../../chain/chain.ts";
 import { addMs } from "../../kernel/clock.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 import {
@@ -22,6 +22,7 @@ import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 
 const HOUR_MS = 3_600_000;
 const INTERVAL_MS: Readonly<Record<BalancePass["scope"], number>> = {
+  settled: HOUR_MS,
   created: HOUR_MS,
   moved: HOUR_MS,
   viewed: HOUR_MS,
@@ -51,7 +52,11 @@ export async function reconcileBalances(world: WatchWorld, chain: Chain): Promis
 
 /** Prepares the passes of a chain. Does nothing when they exist. */
 export async function preparePasses(world: WatchWorld, chain: Chain): Promise<void> {
-  await insertPasses(world.db, { chain: chain.caip2, at: world.clock.now() });
+  await insertPasses(world.db, {
+    chain: chain.caip2,
+    at: world.clock.now(),
+    isReadByAccounts: isReadByAccounts(chain),
+  });
 }
 
 async function comparePage(world: WatchWorld, chain: Chain, pass: BalancePass): Promise<void> {
@@ -82,7 +87,7 @@ async function readNextPage(world: WatchWorld, chain: Chain, pass: BalancePass):
 /** Compares inboxes, and starts the search of what differs. Returns false when their balances cannot be read now. */
 async function compareAndSearch(world: WatchWorld, chain: Chain, inboxes: readonly ComparedInbox[]): Promise<boolean> {
   if (inboxes.length === 0) return true;
-  const { block, balances } = await compareInboxes(world, chain, inboxes);
+  const { block, balances } = await compareInboxes(world, chain, { inboxes, preferred: "final" });
   if (block === undefined) return false;
   await resolveEqual(world, chain, balances);
   for (const balance of balances.filter(isDifferent)) {
@@ -97,11 +102,14 @@ async function compareAndSearch(world: WatchWorld, chain: Chain, inboxes: readon
 }
 
 /** Searches a part of the chain for a difference. Returns whether that explained it. */
-async function continueSearch(world: WatchWorld, chain: Chain, difference: BalanceDifference): Promise<boolean> {
+export async function continueSearch(world: WatchWorld, chain: Chain, difference: BalanceDifference): Promise<boolean> {
   const recorded = await searchDifference(world, chain, difference);
   if (recorded.length === 0) return false;
   const { intent_id: intentId, inbox: address, token } = difference;
-  const { balances } = await compareInboxes(world, chain, [{ intentId, address, token }]);
+  const { balances } = await compareInboxes(world, chain, {
+    inboxes: [{ intentId, address, token }],
+    preferred: "final",
+  });
   await resolveEqual(world, chain, balances);
   const [left] = balances.filter((balance) => balance.token === token);
   if (left && isDifferent(left)) await upsertDifference(world.db, { ...toRow(chain, left), at: world.clock.now() });
@@ -109,7 +117,11 @@ async function continueSearch(world: WatchWorld, chain: Chain, difference: Balan
 }
 
 /** Deletes the differences of balances that are equal now. */
-async function resolveEqual(world: WatchWorld, chain: Chain, balances: readonly ComparedBalance[]): Promise<void> {
+export async function resolveEqual(
+  world: WatchWorld,
+  chain: Chain,
+  balances: readonly ComparedBalance[],
+): Promise<void> {
   const inboxes = [...new Set(balances.map(({ inbox }) => inbox))];
   for (const difference of await listDifferences(world.db, { chain: chain.caip2, inboxes })) {
     const { inbox, token } = difference;
@@ -120,7 +132,7 @@ async function resolveEqual(world: WatchWorld, chain: Chain, balances: readonly 
   }
 }
 
-function toRow(chain: Chain, { intentId, inbox, token, blockNumber, ledgerUnits, chainUnits }: ComparedBalance) {
+export function toRow(chain: Chain, { intentId, inbox, token, blockNumber, ledgerUnits, chainUnits }: ComparedBalance) {
   return {
     chain: chain.caip2,
     inbox,
@@ -132,7 +144,7 @@ function toRow(chain: Chain, { intentId, inbox, token, blockNumber, ledgerUnits,
   };
 }
 
-function logDifference(world: WatchWorld, chain: Chain, balance: ComparedBalance): void {
+export function logDifference(world: WatchWorld, chain: Chain, balance: ComparedBalance): void {
   const { intentId, inbox, token, blockNumber, ledgerUnits, chainUnits } = balance;
   const facts = {
     alarm: "balance_differs" as const,

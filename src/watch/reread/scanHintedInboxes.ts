@@ -1,11 +1,12 @@
 import { sql } from "kysely";
-import type { Chain } from "../../chain/chain.ts";
+import { isReadByAccounts, type Chain } from "../../chain/chain.ts";
 import type { BlockRange, ChainReader, Transfer } from "../../chain/reader.ts";
 import { array } from "../../db/parameters.ts";
 import { namespaceOf, referenceOf, type Caip2 } from "../../kernel/caip.ts";
 import { addMs } from "../../kernel/clock.ts";
 import { HINT_TTL_MS } from "../../view/registerView.ts";
 import { listHintedInboxes } from "../../view/store.ts";
+import { viewedAccountsTopic } from "../accounts/followAccounts.ts";
 import { watchTopic } from "../follow/followHeads.ts";
 import { getChainMemory } from "../chainMemory.ts";
 import { filterInboxTransfers, distinctChainTxs, type InboxTransfer } from "../movement.ts";
@@ -37,6 +38,11 @@ export async function scanHintedInboxes(world: WatchWorld, chain: Chain, signal?
   await world.clock.sleep(Math.max(0, memory.hintsScannedAtMs + SCAN_INTERVAL_MS - world.clock.monotonicMs()), signal);
   if (signal?.aborted) return false;
   memory.hintsScannedAtMs = world.clock.monotonicMs();
+  if (isReadByAccounts(chain)) {
+    memory.isViewed = true;
+    world.wake.notify(viewedAccountsTopic(chain));
+    return false;
+  }
   world.wake.notify(watchTopic(chain));
   const newest = addMs(world.clock.now(), HINT_TTL_MS);
   const { hintsScannedUpTo } = memory;

@@ -128,7 +128,7 @@ export async function locateWithProvider(
   candidates: readonly InboxTransfer[],
 ): Promise<LocatedTransfer[]> {
   if (candidates.length === 0) return [];
-  const chainTxs = chainTxsToProve(candidates);
+  const chainTxs = chainTxsToProve(candidates, reader.mintSender);
   return assignIdentities(candidates, chainTxs.length === 0 ? [] : await reader.proofs(chainTxs));
 }
 

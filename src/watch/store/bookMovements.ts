@@ -106,13 +106,15 @@ async function bookAgain(tx: Tx, { chain, changed, bookedNumber, name, at }: Reb
 }
 
 /**
- * All movements of the transactions with a changed movement. `is_changed`: of a changed group. The counter account is no part of the group
- * here, because a revision may change it. The window function replaces a join, whose plan could visit each pair of movements.
+ * All movements of the transactions with a changed movement. `is_changed`: of a changed group, or of another group of the same inbox, token
+ * and transaction. A revision may change the counter account, and a bridge's account stands in the references of both directions, so
+ * reversing one group alone could reverse the other one too. The window function replaces a join, whose plan could visit each pair of
+ * movements.
  */
 function selectMembers(chain: Caip2, changed: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     select movement.*, bool_or(${changed}) over (
-      partition by movement.chain_tx, movement.intent_id, movement.token, movement.direction) as is_changed
+      partition by movement.chain_tx, movement.intent_id, movement.token) as is_changed
     from (select distinct chain_tx from movement where chain = ${chain} and ${changed}) as changed
     cross join lateral (
       select * from movement where movement.chain = ${chain} and movement.chain_tx = changed.chain_tx offset 0) as movement`;
@@ -126,13 +128,14 @@ function selectReferences(members: RawBuilder<unknown>): RawBuilder<unknown> {
     union
     select ${TRANSFERS_REFERENCE}
     from (select distinct chain, chain_tx, intent_id, token, direction from member) as changed
-    cross join lateral unnest(case direction when 'in' then array['payer:world']
-      else array['payout:world', 'fee:platform', 'hub:' || chain, 'suspense:' || chain] end) as counter`;
+    cross join lateral unnest(case direction when 'in' then array['payer:world', ${BRIDGE_ACCOUNT}, ${BRIDGE_FEE_ACCOUNT}]
+      else array['payout:world', 'fee:platform', 'hub:' || chain, 'suspense:' || chain, ${BRIDGE_ACCOUNT}] end) as counter`;
 }
 
 /**
  * The reference of a group's postings, from columns of these names. Its parts never change, so the database refuses a second open posting.
- * The counter account implies the direction. To list the movements of a posting, filter `movement` by the same parts.
+ * The counter account implies the direction: a bridge takes from an inbox on other chains than the one where it gives. To list the movements
+ * of a posting, filter `movement` by the same parts.
  */
 export const TRANSFERS_REFERENCE = sql<string>`'transfers:' || chain || '/' || chain_tx || '/' || intent_id || '/' || token || '/' || counter`;
 
@@ -140,18 +143,26 @@ export const TRANSFERS_REFERENCE = sql<string>`'transfers:' || chain || '/' || c
 const NETTED_FEE = sql`
   case when intent.payout_wallet = intent.fee_recipient then 0 else coalesce(movement.fee_units, 0) end`;
 
+/** What bridges carry, in the assets of all of its chains together. */
+const BRIDGE_ACCOUNT = sql`'bridge:cctp-v2'`;
+const BRIDGE_FEE_ACCOUNT = sql`'fee:bridge'`;
+
 /**
- * The counter accounts of `movement` with their units. The hub pays netted money on in the same transaction, so it is booked to payout and
- * fee. Money stays on the hub's account only where the chain shows no payment.
+ * The counter accounts of `movement` with their units; negative units go the other way. The hub pays netted money on in the same transaction,
+ * so it is booked to payout and fee. Money stays on the hub's account only where the chain shows no payment. A bridge gives what it took
+ * elsewhere, less its fee.
  */
-const LINES = sql`
-  (values (case when movement.direction = 'in' then 'payer:world'
+export const LEDGER_LINES = sql`
+  (values (case
+      when movement.explained_by is not null then ${BRIDGE_ACCOUNT}
+      when movement.direction = 'in' then 'payer:world'
       when movement.counterparty = intent.payout_wallet then 'payout:world'
       when movement.counterparty = intent.fee_recipient then 'fee:platform'
       when movement.counterparty <> intent.inbox_hub then 'suspense:' || movement.chain
       when movement.fee_units is null then 'hub:' || movement.chain
-      else 'payout:world' end, movement.amount_units - ${NETTED_FEE}),
-    ('fee:platform', ${NETTED_FEE}))`;
+      else 'payout:world' end, movement.amount_units - ${NETTED_FEE} + coalesce(movement.bridge_fee_units, 0)),
+    ('fee:platform', ${NETTED_FEE}),
+    (${BRIDGE_FEE_ACCOUNT}, -coalesce(movement.bridge_fee_units, 0)))`;
 
 /**
  * Movements in the form of ledger transfers, a row for each group.
@@ -166,7 +177,7 @@ function selectLedgerTransfers(movements: RawBuilder<unknown>): RawBuilder<unkno
     select reference, 1 + coalesce((
         select max(version) from ledger_posting earlier where earlier.reference = grouped.reference), 0) as version,
       null::bigint as reverses, custody, counter, asset, change_units, chain, chain_tx, block_number,
-      row_number() over (order by block_number, tx_place, direction, first_place) as place
+      row_number() over (order by block_number, tx_place, direction, first_place, change_units desc) as place
     from (
       select ${TRANSFERS_REFERENCE} as reference, 'inbox:' || intent_id as custody, counter,
         ${assetSql(sql`chain`, sql`token`)} as asset,
@@ -176,8 +187,8 @@ function selectLedgerTransfers(movements: RawBuilder<unknown>): RawBuilder<unkno
       from (
         select movement.*, line.counter, line.units
         from (${movements}) as movement join intent on intent.id = movement.intent_id
-        cross join lateral ${LINES} as line (counter, units)
-        where movement.orphaned_at is null and line.units > 0
+        cross join lateral ${LEDGER_LINES} as line (counter, units)
+        where movement.orphaned_at is null and line.units <> 0
       ) as member
       group by chain, chain_tx, intent_id, token, direction, counter
     ) as grouped`;

@@ -277,9 +277,10 @@ function upsertMovements({ chain, located, at, claimed, immutableUpTo }: Movemen
     array(located.map(read), type);
   return sql`
     insert into movement (chain, chain_tx, identity, direction, intent_id, inbox, token, counterparty, amount_units,
-      fee_units, batch_place, batch_fee_units, block_number, block_hash, place, revision, seen_at)
+      fee_units, batch_place, batch_fee_units, explained_by, bridge_fee_units, block_number, block_hash, place, revision, seen_at)
     select ${chain}, seen.chain_tx, seen.identity, seen.direction, inbox.intent_id, seen.inbox, seen.token, seen.counterparty,
-      seen.amount_units, batch.fee_units, batch.place, batch.paid_fee_units, seen.block_number, seen.block_hash, seen.place,
+      seen.amount_units, batch.fee_units, batch.place, batch.paid_fee_units, nullif(seen.explained_by, ''),
+      case when seen.explained_by <> '' then seen.bridge_fee_units end, seen.block_number, seen.block_hash, seen.place,
       claimed.revision, ${at}::timestamptz
     from ${claimed}, unnest(
       ${column((one) => one.chainTx, "text")}, ${column((one) => one.identity, "text")},
@@ -287,21 +288,23 @@ function upsertMovements({ chain, located, at, claimed, immutableUpTo }: Movemen
       ${column((one) => one.token, "text")}, ${column((one) => one.counterparty, "text")},
       ${column((one) => one.amountUnits, "numeric")}, ${column((one) => one.blockNumber, "int8")},
       ${column((one) => one.blockHash, "text")}, ${column((one) => one.place, "int8")},
+      ${column((one) => one.crossing?.explainedBy ?? "", "text")}, ${column((one) => one.crossing?.feeUnits ?? 0n, "numeric")},
       ${batchColumns(located)}
     ) as seen (chain_tx, identity, direction, inbox, token, counterparty, amount_units, block_number, block_hash, place,
-      ${BATCH_COLUMN_NAMES})
+      explained_by, bridge_fee_units, ${BATCH_COLUMN_NAMES})
     join inbox on inbox.address = seen.inbox and ${isInboxOnChain(chain)}
     ${joinBatch(sql`inbox.intent_id`)}
     order by seen.block_number, seen.place, seen.direction
     on conflict (chain, chain_tx, identity, direction, inbox, token) do update set
       counterparty = excluded.counterparty, amount_units = excluded.amount_units, block_number = excluded.block_number,
       fee_units = excluded.fee_units, batch_place = excluded.batch_place, batch_fee_units = excluded.batch_fee_units,
+      explained_by = excluded.explained_by, bridge_fee_units = excluded.bridge_fee_units,
       block_hash = excluded.block_hash, place = excluded.place, revision = excluded.revision, orphaned_at = null
     where movement.orphaned_at is not null
       or (movement.counterparty, movement.amount_units, movement.block_number, movement.block_hash, movement.place,
-          movement.fee_units, movement.batch_place, movement.batch_fee_units)
+          movement.fee_units, movement.batch_place, movement.batch_fee_units, movement.explained_by)
         is distinct from (excluded.counterparty, excluded.amount_units, excluded.block_number, excluded.block_hash, excluded.place,
-          excluded.fee_units, excluded.batch_place, excluded.batch_fee_units)
+          excluded.fee_units, excluded.batch_place, excluded.batch_fee_units, excluded.explained_by)
       and movement.block_number > ${immutableUpTo}
     returning *`;
 }

@@ -1,0 +1,35 @@
+import { findWatchedChain } from "../../catalog/catalog.ts";
+import type { Chain } from "../../chain/chain.ts";
+import { followAccounts, viewedAccountsTopic } from "../../watch/accounts/followAccounts.ts";
+import { preparePasses } from "../../watch/reconcile/reconcileBalances.ts";
+import type { World } from "../../world.ts";
+import type { Loop } from "../loop.ts";
+
+const INTERVAL_MS = 1_000;
+
+/** Finds deposits by balances: one loop for what payers look at, which wakes at each new block, and one for all inboxes. */
+export function followAccountsLoops(world: World, chain: Chain): Loop[] {
+  const pollMs = findWatchedChain(world.catalog, chain.caip2)?.pollMs ?? INTERVAL_MS;
+  const prepared = preparedOnce(world, chain);
+  return (["viewed", "all"] as const).map((scope) => ({
+    name: `follow ${scope} accounts of ${chain.caip2}`,
+    topic: scope === "viewed" ? viewedAccountsTopic(chain) : `accounts:${chain.caip2}`,
+    intervalMs: pollMs,
+    tick: async (ending) => {
+      await prepared();
+      const pauseMs = await followAccounts(world, chain, scope);
+      if (pauseMs === undefined || pauseMs >= pollMs || ending?.aborted) return false;
+      // Many inboxes share the time of a pass, in pages closer to each other than the interval.
+      if (scope === "all") await world.clock.sleep(pauseMs, ending);
+      return scope === "all" || pauseMs === 0;
+    },
+  }));
+}
+
+function preparedOnce(world: World, chain: Chain): () => Promise<void> {
+  let isPrepared = false;
+  return async () => {
+    if (!isPrepared) await preparePasses(world, chain);
+    isPrepared = true;
+  };
+}

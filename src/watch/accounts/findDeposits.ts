@@ -1,0 +1,117 @@
+import { sql } from "kysely";
+import type { Chain } from "../../chain/chain.ts";
+import type { BlockRange, ProviderFailed, Transfer } from "../../chain/reader.ts";
+import type { Db } from "../../db/database.ts";
+import type { Caip2 } from "../../kernel/caip.ts";
+import { getChainMemory } from "../chainMemory.ts";
+import { isRangeTooLarge } from "../catchUp/readRange.ts";
+import type { ComparedBalance } from "../reconcile/compareInboxes.ts";
+import { applyFoundTransfers } from "../reread/rescan.ts";
+import type { WatchWorld } from "../store/applySegment.ts";
+import type { KnownBlock } from "../store/store.ts";
+
+/** Blocks below the newest recorded transfer that are read where it explains nothing: a provider may list an earlier one late. */
+const OVERLAP_BLOCKS = 300n;
+/** Requests for one inbox in one step. An inbox with many transfers takes several steps, between which others have their turn. */
+const ATTEMPTS_MAX = 4;
+
+/** `isComplete`: everything that may explain the balance was read. `recorded`: the number of new movements. */
+export type FoundDeposits = { isComplete: boolean; recorded: number };
+
+/** Records the deposits of one inbox since its newest recorded transfer, the oldest first. */
+export async function findDeposits(
+  world: WatchWorld,
+  chain: Chain,
+  { cursor, balance }: { cursor: KnownBlock; balance: ComparedBalance },
+): Promise<FoundDeposits> {
+  const { partlyRead } = getChainMemory(world, chain);
+  const key = `${balance.inbox} ${balance.token}`;
+  const newest = await findNewestBlock(world.db, { chain: chain.caip2, balance });
+  const start = maxNumber(newest, partlyRead.get(key) ?? 0n);
+  const found = await recordRange(world, chain, { range: { fromBlock: start, toBlock: cursor.number }, balance });
+  if (found.readTo < cursor.number) partlyRead.set(key, found.readTo + 1n);
+  else partlyRead.delete(key);
+  if (found.readTo < cursor.number || found.recorded > 0) return { isComplete: false, recorded: found.recorded };
+  // The balance may be newer than what was read; the next blocks then explain it.
+  if (balance.blockNumber > cursor.number) return { isComplete: false, recorded: 0 };
+  if (newest === 0n) return { isComplete: true, recorded: 0 };
+  const fromBlock = newest > OVERLAP_BLOCKS ? newest - OVERLAP_BLOCKS : 0n;
+  const range = { fromBlock, toBlock: cursor.number };
+  const { recorded } = await recordRange(world, chain, { range, balance });
+  return { isComplete: true, recorded };
+}
+
+/** Records the oldest part of a range. `readTo`: its last block. */
+async function recordRange(
+  world: WatchWorld,
+  chain: Chain,
+  { range, balance }: { range: BlockRange; balance: ComparedBalance },
+): Promise<{ readTo: bigint; recorded: number }> {
+  const { inbox } = balance;
+  const read = await readOldest(chain, range, balance);
+  if (read === undefined) return { readTo: range.fromBlock - 1n, recorded: 0 };
+  // What left the inbox is listed with the settlements, and needs no balance to be found.
+  const incoming = read.transfers.filter(({ to, from }) => to === inbox && from !== inbox);
+  const known =
+    incoming.length === 0 ? new Set() : await listKnownTransfers(world.db, { chain: chain.caip2, balance, ...read });
+  const transfers = incoming.filter((transfer) => !known.has(keyOf(transfer)));
+  const recorded =
+    transfers.length === 0 ? [] : await applyFoundTransfers(world, chain, { transfers, isOnlyIncoming: true });
+  return { readTo: read.toBlock, recorded: recorded.length };
+}
+
+type OldestTransfers = BlockRange & { transfers: readonly Transfer[] };
+
+/** Reads the longest accepted part of a range from its start. Undefined when even a short part is refused. */
+async function readOldest(
+  chain: Chain,
+  { fromBlock, toBlock }: BlockRange,
+  { inbox, token }: ComparedBalance,
+): Promise<OldestTransfers | undefined> {
+  let upTo = toBlock;
+  for (let attempts = 0; attempts < ATTEMPTS_MAX && upTo >= fromBlock; attempts += 1) {
+    const range = { fromBlock, toBlock: upTo };
+    try {
+      const transfers = await chain.providers.ask((reader) => reader.transfers(range, [token], [inbox]));
+      return { ...range, transfers };
+    } catch (error) {
+      if (!isRangeTooLarge(error) || upTo === fromBlock) throw error;
+      upTo = fromBlock + shorter(upTo - fromBlock + 1n, error) - 1n;
+    }
+  }
+  return undefined;
+}
+
+function shorter(blocks: bigint, { suggestion }: ProviderFailed): bigint {
+  const suggested = suggestion?.blocks ?? 0n;
+  return suggested >= 1n && suggested < blocks ? suggested : blocks / 2n;
+}
+
+type OfInbox = { chain: Caip2; balance: ComparedBalance };
+
+async function findNewestBlock(db: Db, { chain, balance: { intentId, inbox, token } }: OfInbox): Promise<bigint> {
+  const { rows } = await sql<{ number: bigint }>`/* named: newest_movement_of_inbox */
+    select block_number as number from movement
+    where intent_id = ${intentId} and chain = ${chain} and token = ${token} and inbox = ${inbox} and orphaned_at is null
+    order by block_number desc limit 1`.execute(db.root);
+  return rows[0]?.number ?? 0n;
+}
+
+async function listKnownTransfers(
+  db: Db,
+  { chain, balance: { intentId, inbox, token }, fromBlock, toBlock }: OfInbox & BlockRange,
+): Promise<Set<string>> {
+  const { rows } = await sql<{ blockHash: string; place: bigint }>`/* named: known_transfers_of_inbox */
+    select block_hash as "blockHash", place from movement
+    where intent_id = ${intentId} and chain = ${chain} and token = ${token} and inbox = ${inbox} and direction = 'in'
+      and block_number >= ${fromBlock} and block_number <= ${toBlock} and orphaned_at is null`.execute(db.root);
+  return new Set(rows.map(keyOf));
+}
+
+function keyOf({ blockHash, place }: { blockHash: string; place: bigint }): string {
+  return `${blockHash}/${place}`;
+}
+
+function maxNumber(one: bigint, other: bigint): bigint {
+  return one > other ? one : other;
+}
