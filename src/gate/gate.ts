@@ -1,7 +1,7 @@
 import type { Caip2 } from "../kernel/caip.ts";
 
-// The gate issues source inboxes where this service cannot: on Solana an inbox needs a private key. Elsewhere it may approve them. Calls
-// happen between two transactions and may repeat; the gate must then give the same answer.
+// The gate approves source inboxes before their first issue. Calls happen between two transactions and may repeat; the gate must then give
+// the same answer.
 
 /** The gate's decision about an intent's customer. */
 export type BindDecision = { kind: "bound" } | { kind: "pending" } | { kind: "refused"; reason: string };
@@ -21,8 +21,8 @@ export type BindRequest = { intentId: string; livemode: boolean; chain: Caip2 };
 export type IssueRequest = BindRequest & {
   /** The mint on Solana; null on EVM chains, where one address takes every token. */
   token: string | null;
-  /** The required address when the intent determines it; null when the gate creates it. */
-  address: string | null;
+  /** The inbox, which follows from the intent. */
+  address: string;
 };
 
 export interface Gate {

@@ -1,5 +1,6 @@
-import { Pool, type Dispatcher } from "undici";
+import { Pool } from "undici";
 import type { GateConfig } from "../config/config.ts";
+import { readBoundedText } from "../kernel/text/readBoundedText.ts";
 import { GateUnavailable, type BindDecision, type Gate, type IssueDecision } from "./gate.ts";
 
 // The gate over HTTP; docs/operate/gate.md is the protocol. Only a 200 response with a known verdict counts, so that a proxy's error page
@@ -25,7 +26,7 @@ export function openRemoteGate({ url, secret, timeoutMs }: GateConfig): Gate {
         body: JSON.stringify(body),
         signal,
       });
-      const text = await readBody(response);
+      const text = await readBoundedText(response.body, RESPONSE_BYTES_MAX);
       if (response.statusCode === 200) return JSON.parse(text);
       const isClientError = response.statusCode < 500 && response.statusCode !== 429;
       throw new GateUnavailable(`${host} answered with status ${response.statusCode}`, {
@@ -46,17 +47,6 @@ export function openRemoteGate({ url, secret, timeoutMs }: GateConfig): Gate {
     },
     close: () => pool.destroy(),
   };
-}
-
-async function readBody({ body }: Dispatcher.ResponseData): Promise<string> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > RESPONSE_BYTES_MAX) throw new SyntaxError("the response is too long");
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
 }
 
 function parseBindDecision(host: string, response: unknown): BindDecision {

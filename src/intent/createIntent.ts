@@ -1,8 +1,6 @@
-import { hubAddress, implementationAddress } from "@tributary/inbox/hub";
-import { computeInboxAddress } from "@tributary/inbox/address";
 import { computeRecoverAfter } from "@tributary/inbox/recoverAfter";
 import { computeInboxSalt } from "@tributary/inbox/salt";
-import { zeroAddress, zeroBytes32 } from "@tributary/inbox/terms";
+import { zeroBytes32 } from "@tributary/inbox/terms";
 import { bytesToHex } from "viem";
 import type { Db } from "../db/database.ts";
 import { eventParameters, type EventParameters } from "../event/store.ts";
@@ -25,7 +23,9 @@ import { requireReturnUrl } from "./checkout/returnUrl.ts";
 import { isInboxAddress } from "./inboxStore.ts";
 import { payoutChain } from "./payoutAsset.ts";
 import { findOccupant, insertOrRenewIntent, type IntentRow, type NewIntent } from "./store.ts";
-import { toInboxTerms } from "./inboxTerms.ts";
+import { pinInbox } from "./pins/pinInbox.ts";
+import { ensureRouteSets } from "./routes/ensureRouteSets.ts";
+import type { RouteSet } from "./routes/routeSet.ts";
 import { newWidgetToken } from "./checkout/widgetToken.ts";
 
 /** A create whose shape has been checked: types and bounds are right, null is the same as absent. */
@@ -53,7 +53,7 @@ const TRIES_MAX = 5;
 /**
  * Mints an intent, or returns the active one that occupies the same destination with the same terms; either way with a fresh
  * widget token. It is one statement, so `on` may be the database itself, or a transaction that has more to write; before that one
- * begins, ensureDeployment has been called. Which of two racing creates mints is decided by the database's unique index alone.
+ * begins, prepareCreate has been called. Which of two racing creates mints is decided by the database's unique index alone.
  * Throws price_required, the destination faults, invalid_request and destination_conflict; nothing is written then.
  */
 export async function createIntent(
@@ -71,7 +71,8 @@ export async function createIntent(
     throw unsupportedDestination("payoutWallet", "This service pays its own fees from this address.");
   const { deploymentId } = await ensureDeployment(world);
   const { widgetToken, hash } = newWidgetToken(world.entropy);
-  const details = { account, destination, terms, input, deploymentId, widgetTokenHash: hash };
+  const routeSet = (await ensureRouteSets(world)).get(destination.rail.railId);
+  const details = { account, destination, terms, input, deploymentId, widgetTokenHash: hash, routeSet };
   const newIntent = newIntentRow(world, details);
   const createdEvent = createdEventParameters(world, newIntent);
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
@@ -80,6 +81,12 @@ export async function createIntent(
     await throwIfConflicting(db, newIntent);
   }
   throw new Fault("internal_error");
+}
+
+/** Stores what every create needs once, so that a create in a transaction reads nothing from the database itself. */
+export async function prepareCreate(world: CreateWorld): Promise<void> {
+  await ensureDeployment(world);
+  await ensureRouteSets(world);
 }
 
 function createdEventParameters(world: CreateWorld, intent: NewIntent): EventParameters {
@@ -117,6 +124,7 @@ type NewIntentDetails = {
   input: CreateIntentInput;
   deploymentId: Uint8Array;
   widgetTokenHash: Uint8Array;
+  routeSet: RouteSet | undefined;
 };
 
 /** Everything that the intent pins, from here on for ever. */
@@ -131,11 +139,9 @@ function newIntentRow(world: CreateWorld, minting: NewIntentDetails): NewIntent 
     payout_wallet: destination.wallet,
     payout_token: rail.token,
     fee_bps: account.fee_bps,
-    fee_recipient: world.config.feeRecipient,
-    // The zero address: no rescue, and nobody but the payout can ever get at the inbox.
-    recovery: account.recovery ?? (destination.namespace === "eip155" ? destination.wallet : zeroAddress),
     recover_after: BigInt(computeRecoverAfter(at)),
-    routes_root: zeroBytes32,
+    routes_root: minting.routeSet?.root ?? zeroBytes32,
+    route_set: minting.routeSet?.id ?? null,
     inbox_salt: computeInboxSalt(bytesToHex(minting.deploymentId), id),
   };
   return {
@@ -150,13 +156,11 @@ function newIntentRow(world: CreateWorld, minting: NewIntentDetails): NewIntent 
     merchant_reference: input.merchantReference ?? null,
     metadata: input.metadata ?? null,
     ...pinned,
+    ...pinInbox(world.config, pinned, account),
     payout_decimals: rail.decimals,
     rail_id: rail.railId,
     minimum_units: rail.minimumUnits,
     underpay_tolerance_bps: account.underpay_tolerance_bps,
-    inbox_hub: hubAddress,
-    inbox_implementation: implementationAddress,
-    inbox_address: computeInboxAddress(toInboxTerms(pinned)),
     widget_token_hash: minting.widgetTokenHash,
     received_units: 0n,
     counted_units: 0n,

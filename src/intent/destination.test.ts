@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { getAddress } from "viem";
 import { buildCatalog } from "../catalog/catalog.ts";
 import { MAX_FEE_PER_GAS_DEFAULT } from "../config/knownChains.ts";
-import type { ChainConfig } from "../config/config.ts";
+import type { EvmChainConfig } from "../config/config.ts";
 import { Fault } from "../kernel/faults.ts";
 import type { AccountRow } from "../merchant/store.ts";
 import { resolveDestination, type DestinationInput } from "./destination.ts";
@@ -22,7 +22,7 @@ const token = (symbol: string, address: string) => ({
   isOrigin: true,
   isRail: true,
 });
-const chain = (chainId: number, more: Partial<ChainConfig>): ChainConfig => ({
+const chain = (chainId: number, more: Partial<EvmChainConfig>): EvmChainConfig => ({
   caip2: `eip155:${chainId}`,
   chainId,
   name: `Chain ${chainId}`,
@@ -57,6 +57,7 @@ const account = (more: Partial<AccountRow> = {}): AccountRow => ({
   fee_bps: 0,
   underpay_tolerance_bps: 0,
   recovery: null,
+  solana_recovery: null,
   created_at: new Date(0),
   origins: null,
   ...more,

@@ -73,7 +73,7 @@ function resolveWallet(
 
 function normalizeWallet(catalog: Catalog, text: string, namespace: Namespace): string {
   const format = addressFormatOf(namespace);
-  const parsed = format.parseWallet(text, tokensOf(catalog));
+  const parsed = format.parseWallet(text, catalog.contracts);
   if ("address" in parsed) return parsed.address;
   if (parsed.problem === "unpayable") throw unsupportedDestination("payoutWallet", parsed.reason);
   throw malformedAddress("payoutWallet", format);
@@ -81,10 +81,6 @@ function normalizeWallet(catalog: Catalog, text: string, namespace: Namespace): 
 
 function malformedAddress(param: string, { expected }: AddressFormat): Fault {
   return new Fault("invalid_request", { param, message: `${param} must be ${expected}.` });
-}
-
-function tokensOf(catalog: Catalog): ReadonlySet<string> {
-  return new Set(catalog.assets.map((asset) => asset.token));
 }
 
 function resolveRail(
@@ -119,7 +115,7 @@ function findRailByToken(rails: readonly Asset[], namespace: Namespace, text: st
 }
 
 function rejectContractAddress(catalog: Catalog, wallet: string, namespace: Namespace): void {
-  if (!addressFormatOf(namespace).isContract(wallet, tokensOf(catalog))) return;
+  if (!addressFormatOf(namespace).isContract(wallet, catalog.contracts)) return;
   throw unsupportedDestination(
     "payoutWallet",
     "This address cannot receive a payout: it is a contract of the chain, of a token or of this service.",

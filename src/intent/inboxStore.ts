@@ -11,15 +11,23 @@ export function isInboxOnChain(chain: Caip2): RawBuilder<boolean> {
   return sql<boolean>`(inbox.namespace = ${namespaceOf(chain)} and inbox.reference in ('', ${referenceOf(chain)}))`;
 }
 
-/** The SQL that inserts an intent's own inbox, for use inside a larger statement. The values are placeholders such as "$3". */
+/**
+ * The SQL that inserts an intent's own inbox, for use inside a larger statement. The values are placeholders such as "$3". On EVM chains it is
+ * the same on every chain and takes every token; elsewhere it belongs to the payout's chain and token.
+ */
 export function depositInboxInsertSql(intent: {
   sourceQuery: string;
   intentId: string;
+  namespace: string;
+  reference: string;
+  token: string;
   address: string;
   createdAt: string;
 }): string {
+  const exceptOnEvm = (value: string) => `case when ${intent.namespace} = 'eip155' then '' else ${value} end`;
   return `insert into inbox (namespace, reference, address, intent_id, kind, token, created_at)
-      select 'eip155', '', ${intent.address}, ${intent.intentId}, 'deposit', '', ${intent.createdAt} from ${intent.sourceQuery}`;
+      select ${intent.namespace}, ${exceptOnEvm(intent.reference)}, ${intent.address}, ${intent.intentId}, 'deposit',
+        ${exceptOnEvm(intent.token)}, ${intent.createdAt} from ${intent.sourceQuery}`;
 }
 
 export type SourceAddress = Pick<Selectable<InboxTable>, "address" | "intent_id" | "token"> & {

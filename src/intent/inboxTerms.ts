@@ -15,21 +15,36 @@ export type InboxTermsColumns = {
   readonly inbox_salt: string;
 };
 
-/** The terms that determine an inbox address. For a payout outside EVM the settle fields are zero, so the inbox can only bridge. */
+/**
+ * The terms of the intent's inbox on EVM chains. For a payout elsewhere it can only bridge, by the routes: it settles nothing, and the inbox
+ * of the payout's own chain takes the fee and names the recovery key.
+ */
 export function toInboxTerms(intent: InboxTermsColumns): Terms {
-  const settlesOnEvm = intent.payout_namespace === "eip155";
-  return {
+  const common = {
     salt: asHex(intent.inbox_salt),
-    settleChainId: settlesOnEvm ? BigInt(intent.payout_chain_reference) : 0n,
-    settleToken: settlesOnEvm ? asHex(intent.payout_token) : zeroAddress,
-    payout: settlesOnEvm ? asHex(intent.payout_wallet) : zeroAddress,
-    feeRecipient: asHex(intent.fee_recipient),
-    feeBps: intent.fee_bps,
-    recovery: asHex(intent.recovery),
     recoverAfter: Number(intent.recover_after),
     routesRoot: asHex(intent.routes_root),
   };
+  if (intent.payout_namespace !== "eip155") return { ...common, ...BRIDGE_ONLY };
+  return {
+    ...common,
+    settleChainId: BigInt(intent.payout_chain_reference),
+    settleToken: asHex(intent.payout_token),
+    payout: asHex(intent.payout_wallet),
+    feeRecipient: asHex(intent.fee_recipient),
+    feeBps: intent.fee_bps,
+    recovery: asHex(intent.recovery),
+  };
 }
+
+const BRIDGE_ONLY = {
+  settleChainId: 0n,
+  settleToken: zeroAddress,
+  payout: zeroAddress,
+  feeRecipient: zeroAddress,
+  feeBps: 0,
+  recovery: zeroAddress,
+} as const;
 
 // This service wrote the columns, and the encoder throws on any text that is not hexadecimal.
 function asHex(text: string): Hex {

@@ -1,16 +1,23 @@
 import { payoutChain } from "./payoutAsset.ts";
 import { checksumAddress } from "@tributary/inbox/checksum";
-import { findHub, firstHub } from "@tributary/inbox/hubs";
+import { currentHub, findHub, firstHub } from "@tributary/inbox/hubs";
 import type { Hex } from "@tributary/inbox/terms";
-import { termsToWire, type InboxTerms } from "@tributary/inbox/wire";
+import { routesToWire, termsToWire, type InboxTerms } from "@tributary/inbox/wire";
 import type { IntentStatus } from "../db/schema.ts";
 import { caip10, caip19, displayAddress, type Namespace } from "../kernel/caip.ts";
 import { excessUnits, paymentStatus, shortfallUnits, type PaymentStatus } from "./paymentStatus.ts";
-import type { NewIntent } from "./store.ts";
+import { toRoute, type PinnedRoute } from "./routes/routeSet.ts";
+import type { IntentRow, NewIntent } from "./store.ts";
 import { toInboxTerms } from "./inboxTerms.ts";
+import {
+  tokenAccountRecord,
+  toSolanaWireTerms,
+  type SolanaPayWireTerms,
+  type TokenAccountRecord,
+} from "./pins/ownInbox.ts";
 
 /** An intent as the API, the events and the webhooks show it. Amounts are integer texts in the payout token's smallest units. */
-export type IntentRecord = {
+export type IntentRecord = TokenAccountRecord & {
   object: "payment_intent";
   intentId: string;
   inboxAddress: string;
@@ -30,7 +37,7 @@ export type IntentRecord = {
   payout: PayoutRecord;
   feeBps: number;
   amounts: AmountsRecord;
-  inboxTerms: InboxTerms;
+  inboxTerms: InboxTermsRecord;
   /** Without the widget token, which the merchant appends as the fragment. */
   checkoutUrl: string;
   createdAt: string;
@@ -38,6 +45,8 @@ export type IntentRecord = {
   settledAt: string | null;
   archivedAt: string | null;
 };
+
+type InboxTermsRecord = Omit<InboxTerms, "solana"> & { solana?: SolanaPayWireTerms | undefined };
 
 type PayoutRecord = {
   namespace: Namespace;
@@ -70,7 +79,8 @@ export function intentRecord(row: NewIntent, context: IntentRecordContext): Inte
   return {
     object: "payment_intent",
     intentId: row.id,
-    inboxAddress: checksumAddress(row.inbox_address as Hex),
+    inboxAddress: displayAddress(chain, row.inbox_address),
+    ...tokenAccountRecord(row),
     created: false,
     livemode: row.livemode,
     status: row.status,
@@ -93,17 +103,36 @@ export function intentRecord(row: NewIntent, context: IntentRecordContext): Inte
     },
     feeBps: row.fee_bps,
     amounts: amountsRecord(row),
-    inboxTerms: {
-      ...termsToWire(toInboxTerms(row), findHub(row.inbox_hub) ?? firstHub),
-      hub: checksumAddress(row.inbox_hub as Hex),
-      implementation: checksumAddress(row.inbox_implementation as Hex),
-    },
+    inboxTerms: toWireTerms(row),
     checkoutUrl: `${context.baseUrl}/c/${row.id}`,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
     settledAt: row.settled_at?.toISOString() ?? null,
     archivedAt: row.archived_at?.toISOString() ?? null,
   };
+}
+
+/** The terms of the EVM inbox, and those of the inbox on Solana for a payout there. */
+function toWireTerms(row: NewIntent): InboxTermsRecord {
+  const solana = toSolanaWireTerms(row);
+  // Such an intent pins no hub, because its EVM inbox takes no deposit.
+  if (solana !== undefined) return { ...termsToWire(toInboxTerms(row), currentHub), solana };
+  return {
+    ...termsToWire(toInboxTerms(row), findHub(row.inbox_hub) ?? firstHub),
+    hub: checksumAddress(row.inbox_hub as Hex),
+    implementation: checksumAddress(row.inbox_implementation as Hex),
+  };
+}
+
+/** Renders an intent for an answer that is about it alone: with the routes that its inbox address commits to. */
+export function intentRecordWithRoutes(
+  row: IntentRow,
+  routes: readonly PinnedRoute[],
+  context: IntentRecordContext,
+): IntentRecord {
+  const record = intentRecord(row, context);
+  if (routes.length === 0) return record;
+  return { ...record, inboxTerms: { ...record.inboxTerms, routes: routesToWire(routes.map(toRoute)) } };
 }
 
 function amountsRecord(row: NewIntent): AmountsRecord {

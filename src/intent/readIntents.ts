@@ -2,7 +2,8 @@ import { decodeCursor, encodeCursor, type CursorScope } from "../kernel/cursor.t
 import { Fault } from "../kernel/faults.ts";
 import type { World } from "../world.ts";
 import { ensureDeployment } from "./deployment.ts";
-import { findIntent, listIntentPage, type IntentFilter, type IntentRow } from "./store.ts";
+import { listIntentPage, type IntentFilter } from "./lists/listIntentPage.ts";
+import { findIntent, type IntentRow } from "./store.ts";
 
 type ReadWorld = Pick<World, "db" | "entropy" | "memory">;
 

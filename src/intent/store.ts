@@ -1,9 +1,8 @@
-import { CompiledQuery, sql, type RawBuilder, type Selectable, type SqlBool } from "kysely";
+import { CompiledQuery, sql, type Selectable } from "kysely";
 import type { Db, Tx } from "../db/database.ts";
 import { array } from "../db/parameters.ts";
-import type { IntentStatus, IntentTable } from "../db/schema.ts";
+import type { IntentTable } from "../db/schema.ts";
 import { eventInsertSql, type EventParameters } from "../event/store.ts";
-import type { PaymentStatus } from "./paymentStatus.ts";
 import { depositInboxInsertSql } from "./inboxStore.ts";
 
 export type IntentRow = Selectable<IntentTable>;
@@ -33,7 +32,9 @@ const COLUMNS = keysOf({
   underpay_tolerance_bps: 0,
   recovery: 0,
   recover_after: 0,
+  rent_recipient: 0,
   routes_root: 0,
+  route_set: 0,
   inbox_salt: 0,
   inbox_hub: 0,
   inbox_implementation: 0,
@@ -194,6 +195,9 @@ function buildInsertOrRenewSql(): string {
       ${depositInboxInsertSql({
         sourceQuery: "minted",
         intentId: placeholder("id"),
+        namespace: placeholder("payout_namespace"),
+        reference: placeholder("payout_chain_reference"),
+        token: placeholder("payout_token"),
         address: placeholder("inbox_address"),
         createdAt: placeholder("created_at"),
       })}
@@ -284,57 +288,6 @@ const FIND_INTENT = `/* shared: find_intent */ select ${COLUMNS.join()} from int
 /** For the checkout page, where the caller authenticates with a token of the intent and has no account. */
 export async function findIntentById(db: Db, intentId: string): Promise<IntentRow | undefined> {
   return db.root.selectFrom("intent").selectAll().where("id", "=", intentId).executeTakeFirst();
-}
-
-export type IntentPage = {
-  accountId: string;
-  belowSeq: bigint | undefined;
-  limit: number;
-} & IntentFilter;
-
-/** Undefined fields filter nothing. The times are exclusive. */
-export type IntentFilter = {
-  merchantReference: string | undefined;
-  status?: IntentStatus | undefined;
-  paymentStatus?: PaymentStatus | undefined;
-  createdAfter?: Date | undefined;
-  createdBefore?: Date | undefined;
-};
-
-/** An account's intents below `belowSeq`, newest first. */
-export async function listIntentPage(db: Db, page: IntentPage): Promise<IntentRow[]> {
-  return db.root
-    .selectFrom("intent")
-    .selectAll()
-    .where("account_id", "=", page.accountId)
-    .$if(page.belowSeq !== undefined, (select) => select.where("seq", "<", page.belowSeq ?? 0n))
-    .$if(page.merchantReference !== undefined, (select) =>
-      select.where("merchant_reference", "=", page.merchantReference ?? ""),
-    )
-    .$if(page.status !== undefined, (select) => select.where("status", "=", page.status ?? "active"))
-    .$if(page.paymentStatus !== undefined, (select) => select.where(hasPaymentStatus(page.paymentStatus ?? "paid")))
-    .$if(page.createdAfter !== undefined, (select) => select.where(sql<SqlBool>`created_at > ${page.createdAfter}`))
-    .$if(page.createdBefore !== undefined, (select) => select.where(sql<SqlBool>`created_at < ${page.createdBefore}`))
-    .orderBy("seq", "desc")
-    .limit(page.limit)
-    .execute();
-}
-
-/** The same decisions as in paymentStatus.ts, in SQL. */
-function hasPaymentStatus(status: PaymentStatus): RawBuilder<SqlBool> {
-  const isReached = sql`(price_token_units is null or
-    counted_units * 10000 >= price_token_units * (10000 - underpay_tolerance_bps))`;
-  const isOver = sql`(one_time and price_token_units is not null and counted_units > price_token_units)`;
-  switch (status) {
-    case "unpaid":
-      return sql<SqlBool>`counted_units = 0`;
-    case "partial":
-      return sql<SqlBool>`counted_units > 0 and not ${isReached}`;
-    case "overpaid":
-      return sql<SqlBool>`counted_units > 0 and ${isReached} and ${isOver}`;
-    case "paid":
-      return sql<SqlBool>`counted_units > 0 and ${isReached} and not ${isOver}`;
-  }
 }
 
 /** The random identity and key of an installation. */

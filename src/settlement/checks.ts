@@ -2,16 +2,38 @@ import { sql } from "kysely";
 import { eventsExpiredBefore } from "../event/store.ts";
 import type { Check } from "../ledger/check.ts";
 
+/** The sweep that a settlement landed with: that of its own inbox, or of the inbox on the settle chain. */
+const SWEEP_CHAIN = sql`coalesce(settlement.landed_chain, settlement.chain)`;
+const SWEEP_TX = sql`coalesce(settlement.landed_chain_tx, settlement.chain_tx)`;
+const SWEEP_TOKEN = sql`case when settlement.landed_chain is null then settlement.token else intent.payout_token end`;
+
+/** Each sweep with what its landed settlements received of it, several where a bridge gave a part. */
+const LANDED_SWEEPS = sql`
+  select settlement.intent_id, ${SWEEP_CHAIN} as chain, ${SWEEP_TOKEN} as token, ${SWEEP_TX} as chain_tx,
+    max(coalesce(settlement.landed_block_number, settlement.block_number)) as block_number,
+    sum(settlement.gross_units - settlement.route_cost_units) as gross_units, sum(settlement.fee_units) as fee_units
+  from settlement join intent on intent.id = settlement.intent_id
+  where settlement.status = 'landed' group by 1, 2, 3, 4`;
+
+/** Whether a crossing of the intent on the way to the chain is not landed, so that the settlements of a sweep may not be complete. */
+const HAS_OPEN_CROSSING = sql`exists (
+  select from movement mint where mint.intent_id = swept.intent_id and mint.chain = swept.chain and mint.explained_by is not null
+    and mint.direction = 'in' and mint.orphaned_at is null
+    and not exists (select from crossing where crossing.settle_chain = mint.chain and crossing.mint = mint.explained_by
+      and crossing.status = 'landed'))`;
+
 export const settlementTotalsCheck: Check = {
   name: "intent-totals-match-settlements",
   meaning: "An intent's settled amount differs from the sum of its landed settlements.",
   query: sql`
     select intent.id as intent, intent.settled_units as settled, sums.gross, intent.fee_units as fee, sums.fee as fees
     from intent left join (
-      select intent_id, chain, token, sum(gross_units) as gross, sum(fee_units) as fee, sum(net_units) as net
-      from settlement where status = 'landed' group by intent_id, chain, token) as sums
-    on sums.intent_id = intent.id and sums.token = intent.payout_token
-      and sums.chain = intent.payout_namespace || ':' || intent.payout_chain_reference
+      select settlement.intent_id, sum(gross_units) as gross, sum(settlement.fee_units) as fee, sum(settlement.net_units) as net
+      from settlement join intent on intent.id = settlement.intent_id
+      where settlement.status = 'landed' and ${SWEEP_TOKEN} = intent.payout_token
+        and ${SWEEP_CHAIN} = intent.payout_namespace || ':' || intent.payout_chain_reference
+      group by settlement.intent_id) as sums
+    on sums.intent_id = intent.id
     where (intent.settled_units, intent.fee_units, intent.net_units)
       <> (coalesce(sums.gross, 0), coalesce(sums.fee, 0), coalesce(sums.net, 0))`,
 };
@@ -32,8 +54,9 @@ export const settlementChecks: readonly Check[] = [
     // One transaction may settle an inbox several times, and each time rounds down. In each the payout precedes the fee. Where payout and fee
     // recipient are the same, and where no payment of the hub is known, only the most that the fee can be is checked.
     query: sql`
-      select settlement.id as settlement, settlement.gross_units as gross, settlement.fee_units as fee, paid.fee_units as paid, intent.fee_bps
-      from settlement join intent on intent.id = settlement.intent_id join chain_cursor cursor on cursor.chain = settlement.chain
+      select swept.intent_id as intent, swept.chain, swept.chain_tx, swept.gross_units as gross, swept.fee_units as fee,
+        paid.fee_units as paid, intent.fee_bps
+      from (${LANDED_SWEEPS}) as swept join intent on intent.id = swept.intent_id join chain_cursor cursor on cursor.chain = swept.chain
       cross join lateral (
         select coalesce(sum(case leg.counterparty when intent.inbox_hub then leg.fee_units
             when intent.fee_recipient then leg.amount_units end), 0) as fee_units,
@@ -42,27 +65,28 @@ export const settlementChecks: readonly Check[] = [
             div((leg.amount_units + leg.payout_units) * intent.fee_bps, 10000)), false) as is_other_share
         from (
           select movement.*, lag(movement.amount_units) over (order by movement.place) as payout_units from movement
-          where movement.intent_id = settlement.intent_id and movement.chain = settlement.chain
-            and movement.token = settlement.token and movement.chain_tx = settlement.chain_tx
+          where movement.intent_id = swept.intent_id and movement.chain = swept.chain
+            and movement.token = swept.token and movement.chain_tx = swept.chain_tx
             and movement.direction = 'out' and movement.orphaned_at is null
         ) as leg
       ) as paid
-      where settlement.status = 'landed' and settlement.block_number <= cursor.reread_number
+      where swept.block_number <= cursor.reread_number
         and not exists (
           select from movement join settlement_cursor taken on taken.chain = movement.chain
-          where movement.intent_id = settlement.intent_id and movement.chain = settlement.chain
-            and movement.chain_tx = settlement.chain_tx and movement.direction = 'out'
+          where movement.intent_id = swept.intent_id and movement.chain = swept.chain
+            and movement.chain_tx = swept.chain_tx and movement.direction = 'out'
             and (movement.revision, movement.id) > (taken.revision, taken.movement_id))
-        and (settlement.fee_units > div((settlement.gross_units - settlement.route_cost_units) * intent.fee_bps, 10000)
-          or intent.payout_wallet <> intent.fee_recipient
-            and (paid.is_other_share or settlement.fee_units <> paid.fee_units and not paid.is_unknown))`,
+        and (swept.fee_units > div(swept.gross_units * intent.fee_bps, 10000)
+          or intent.payout_wallet <> intent.fee_recipient and not paid.is_unknown
+            and (swept.fee_units > paid.fee_units or swept.fee_units < paid.fee_units and not ${HAS_OPEN_CROSSING})
+          or intent.payout_wallet <> intent.fee_recipient and paid.is_other_share)`,
   },
   {
     name: "landed-matches-movements",
-    meaning: "A landed settlement differs from the movements out of its inbox, rescued money excepted.",
+    meaning: "Landed settlements differ from the movements out of their inbox, rescued money excepted.",
     query: sql`
-      select settlement.id as settlement, settlement.chain_tx, settlement.gross_units as gross, sums.units as moved
-      from settlement left join (
+      select swept.intent_id as intent, swept.chain, swept.chain_tx, swept.gross_units as gross, sums.units as moved
+      from (${LANDED_SWEEPS}) as swept left join (
         select movement.intent_id, movement.chain, movement.token, movement.chain_tx,
           coalesce(sum(movement.amount_units) filter (where movement.orphaned_at is null
             and movement.counterparty in (intent.payout_wallet, intent.fee_recipient, intent.inbox_hub)), 0) as units,
@@ -71,16 +95,29 @@ export const settlementChecks: readonly Check[] = [
         join intent on intent.id = movement.intent_id
         where movement.direction = 'out' group by 1, 2, 3, 4
       ) as sums using (intent_id, chain, token, chain_tx)
-      where settlement.status = 'landed' and coalesce(sums.is_taken, true) and settlement.gross_units is distinct from sums.units`,
+      where coalesce(sums.is_taken, true)
+        and (swept.gross_units > coalesce(sums.units, 0) or swept.gross_units < sums.units and not ${HAS_OPEN_CROSSING})`,
   },
   settlementTotalsCheck,
   {
     name: "bridge-balance-has-settlement",
-    meaning: "A bridge holds money although no settlement of the asset is bridging.",
+    meaning: "A bridge carries money although no settlement is bridging.",
+    // What it took on one chain it gives on another, so the balances of its assets are added. A mint may be booked before its burn, and a
+    // settlement lands with a sweep that is not booked yet, nor is its mint. A burn may be booked before the settlement station takes it.
     query: sql`
-      select balance.account, balance.asset, balance.balance_units as units from ledger_balance balance
-      where balance.account like 'bridge:%' and balance.balance_units <> 0
-        and not exists (select from settlement where settlement.status = 'bridging')`,
+      select balance.account, sum(balance.balance_units) - given.units as units
+      from ledger_balance balance cross join (
+        select coalesce(sum(movement.amount_units + movement.bridge_fee_units), 0) as units
+        from movement join chain_cursor on chain_cursor.chain = movement.chain
+        where movement.explained_by is not null and movement.direction = 'in' and movement.orphaned_at is null
+          and movement.block_number > chain_cursor.booked_number
+      ) as given
+      where balance.account like 'bridge:%' and not exists (select from settlement where settlement.status = 'bridging')
+        and not exists (
+          select from movement burn join settlement_cursor taken on taken.chain = burn.chain
+          where burn.explained_by is not null and burn.direction = 'out' and burn.orphaned_at is null
+            and (burn.revision, burn.id) > (taken.revision, taken.movement_id))
+      group by balance.account, given.units having sum(balance.balance_units) > given.units`,
   },
   {
     name: "settlement-has-event",

@@ -1,6 +1,7 @@
 import { findWatchedChain } from "../catalog/catalog.ts";
 import type { Chain } from "../chain/chain.ts";
 import type { ProviderReply } from "../chain/providers.ts";
+import { balancesSince } from "../chain/reader.ts";
 import { listInboxesOfIntents } from "../intent/inboxStore.ts";
 import { assert } from "../kernel/assert.ts";
 import type { World } from "../world.ts";
@@ -34,7 +35,9 @@ export async function findBalanceDisagreements(
   const blockNumber = highestBlock([cursor.number - PROVIDER_LAG_BLOCKS, ...unswept.map(({ lastBlock }) => lastBlock)]);
   const addresses = await listInboxesOfIntents(world.db, { chain: chain.caip2, token, intentIds });
   const inboxes = intentIds.map((intentId) => requireInbox(addresses, intentId));
-  const replies = await chain.providers.askEach((reader) => reader.balances(token, inboxes, { blockNumber }));
+  const replies = await chain.providers.askEach((reader) =>
+    balancesSince(reader, token, { owners: inboxes, blockNumber }),
+  );
   const counted = new Map(unswept.map((each) => [each.intentId, each.units]));
   return batch.map(({ intent, settlement }, index) => {
     const units = replies.map((each) => ("answer" in each ? each.answer[index] : undefined));

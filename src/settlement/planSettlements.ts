@@ -103,6 +103,9 @@ export function newSettlement(input: {
     created_at: input.at,
     submitted_at: null,
     landed_at: null,
+    landed_chain: null,
+    landed_chain_tx: null,
+    landed_block_number: null,
     updated_at: input.at,
   };
 }

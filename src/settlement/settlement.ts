@@ -3,14 +3,17 @@ import type { SettlementTable } from "../db/roadSchema.ts";
 import type { IntentRow } from "../intent/store.ts";
 import type { MovementRow } from "../watch/movement.ts";
 import { feeOf } from "../kernel/units.ts";
+import type { SweepShare } from "./crossing/shareSweep.ts";
 
 export type SettlementRow = Selectable<SettlementTable>;
 /** A settlement without `seq`, which the database assigns. */
 export type Settlement = Omit<SettlementRow, "seq">;
 
-const OPEN_STATUSES: readonly Settlement["status"][] = ["planned", "submitted", "bridging", "held"];
+const OPEN_STATUSES: readonly Settlement["status"][] = ["planned", "submitted", "held"];
 
-/** Whether the inbox waits for this settlement. The database allows one at a time for each inbox and token. */
+/**
+ * Whether the inbox waits for this settlement. The database allows one at a time for each inbox and token. What a bridge carries is in no inbox.
+ */
 export function isOpen({ status }: Pick<Settlement, "status">): boolean {
   return OPEN_STATUSES.includes(status);
 }
@@ -30,8 +33,17 @@ export type Sweep = {
   excessFeeUnits: bigint;
 };
 
-/** `feeUnits`: the fee in a transfer that the hub netted; null where the chain shows no payment of the hub. */
-export type SweepLeg = { to: string; amountUnits: bigint; feeUnits: bigint | null };
+/**
+ * `feeUnits`: the fee in a transfer that the hub netted; null where the chain shows no payment of the hub. `bridge`: the bridge that took the
+ * units for another chain, as the movement names it; null for any other transfer.
+ */
+export type SweepLeg = {
+  movementId: bigint;
+  to: string;
+  amountUnits: bigint;
+  feeUnits: bigint | null;
+  bridge: string | null;
+};
 
 /** Groups movements out of inboxes by sweep; orphaned ones are left out. */
 export function groupSweeps(movements: readonly MovementRow[]): Sweep[] {
@@ -48,7 +60,13 @@ export function groupSweeps(movements: readonly MovementRow[]): Sweep[] {
       chainTx: last.chain_tx,
       blockNumber: last.block_number,
       placeLast: last.place,
-      legs: ordered.map((leg) => ({ to: leg.counterparty, amountUnits: leg.amount_units, feeUnits: leg.fee_units })),
+      legs: ordered.map((leg) => ({
+        movementId: leg.id,
+        to: leg.counterparty,
+        amountUnits: leg.amount_units,
+        feeUnits: leg.fee_units,
+        bridge: leg.explained_by,
+      })),
       excessFeeUnits: [...new Set(ordered.map(batchKey))].reduce((sum, key) => sum + (excessOf.get(key) ?? 0n), 0n),
     };
   });
@@ -127,16 +145,21 @@ function sharedFeeUnits({ legs }: Sweep, intent: PinnedPayout): bigint {
 /** The reason of a landed settlement whose payout is partly or wholly missing: the recovery key sent that part elsewhere. */
 const RESCUED = "rescued";
 
-/** Marks a settlement that the chain shows as landed. */
-export function markLanded(settlement: Settlement, sweep: Sweep, context: { split: SweepSplit; at: Date }): Settlement {
+/** Marks a settlement that the chain shows as landed with its share of a sweep. */
+export function markLanded(
+  settlement: Settlement,
+  sweep: Sweep,
+  context: { share: SweepShare; isRescued: boolean; at: Date },
+): Settlement {
+  const { netUnits, feeUnits } = context.share;
   return {
     ...settlement,
     status: "landed",
-    gross_units: context.split.grossUnits,
-    fee_units: context.split.feeUnits,
+    gross_units: netUnits + feeUnits,
+    fee_units: feeUnits,
     route_cost_units: 0n,
-    net_units: context.split.netUnits,
-    reason: context.split.otherRecipientUnits === 0n ? null : RESCUED,
+    net_units: netUnits,
+    reason: context.isRescued ? RESCUED : null,
     chain_tx: sweep.chainTx,
     block_number: sweep.blockNumber,
     retry_at: null,
@@ -145,17 +168,62 @@ export function markLanded(settlement: Settlement, sweep: Sweep, context: { spli
   };
 }
 
-/** Reverts a landed settlement whose transaction a reorg dropped: ours will be mined again, a stranger's may not. */
-export function revertLanding(settlement: Settlement, context: { isInboxBusy: boolean; at: Date }): Settlement {
-  const cleared = {
-    gross_units: null,
-    fee_units: null,
-    route_cost_units: null,
-    net_units: null,
-    block_number: null,
-    landed_at: null,
+/** Marks a settlement whose money a bridge has taken from its inbox. It waits for no inbox any more. */
+export function markBridging(settlement: Settlement, sweep: Sweep, at: Date): Settlement {
+  return {
+    ...settlement,
+    status: "bridging",
+    reason: null,
+    chain_tx: sweep.chainTx,
+    block_number: sweep.blockNumber,
+    retry_at: null,
+    submitted_at: settlement.submitted_at ?? at,
+    updated_at: at,
+  };
+}
+
+/** Marks a bridged settlement that landed with its share of a sweep on the settle chain. `routeCostUnits`: what the bridge kept. */
+export function markCrossingLanded(
+  settlement: Settlement,
+  sweep: Sweep,
+  context: { share: SweepShare; routeCostUnits: bigint; isRescued: boolean; at: Date },
+): Settlement {
+  const { netUnits, feeUnits } = context.share;
+  return {
+    ...settlement,
+    status: "landed",
+    gross_units: netUnits + feeUnits + context.routeCostUnits,
+    fee_units: feeUnits,
+    route_cost_units: context.routeCostUnits,
+    net_units: netUnits,
+    reason: context.isRescued ? RESCUED : null,
+    landed_chain: sweep.chain,
+    landed_chain_tx: sweep.chainTx,
+    landed_block_number: sweep.blockNumber,
+    landed_at: settlement.landed_at ?? context.at,
     updated_at: context.at,
   };
+}
+
+const NOT_LANDED = {
+  gross_units: null,
+  fee_units: null,
+  route_cost_units: null,
+  net_units: null,
+  landed_chain: null,
+  landed_chain_tx: null,
+  landed_block_number: null,
+  landed_at: null,
+} as const;
+
+/** Takes a bridged settlement back whose sweep on the settle chain a reorg dropped. */
+export function revertCrossing(settlement: Settlement, at: Date): Settlement {
+  return { ...settlement, ...NOT_LANDED, status: "bridging", reason: null, updated_at: at };
+}
+
+/** Reverts a landed or bridging settlement whose transaction a reorg dropped: ours will be mined again, a stranger's may not. */
+export function revertLanding(settlement: Settlement, context: { isInboxBusy: boolean; at: Date }): Settlement {
+  const cleared = { ...NOT_LANDED, block_number: null, updated_at: context.at };
   const isOurs = settlement.outgoing_id !== null && !context.isInboxBusy;
   return isOurs
     ? { ...settlement, ...cleared, status: "submitted", reason: null, chain_tx: null }

@@ -197,7 +197,7 @@ test("an inbox with thirty thousand small transfers is swept without reading the
 });
 
 test("a sweep is compared with the movements into its inbox, whether they have deposits or not", async (context) => {
-  const db = await openTestDatabase("pglite");
+  const db = await openTestDatabase("postgres");
   context.after(() => db.close());
   await setHead(db, TEST_CHAIN, { number: 1_000n });
   const [whole, short] = await insertIntents(db, 2);

@@ -13,7 +13,7 @@ export type SettlementRecord = {
   routeCostUnits: string | null;
   netUnits: string | null;
   reason: string | null;
-  /** The transaction in which it landed; empty before. */
+  /** The transaction in which it landed. Of a bridged settlement first the one in which the bridge took the money. Empty before. */
   txs: { txHash: string; chain: string; blockNumber: number | null }[];
   createdAt: string;
   submittedAt: string | null;
@@ -21,7 +21,6 @@ export type SettlementRecord = {
 };
 
 export function settlementRecord(row: Settlement): SettlementRecord {
-  const blockNumber = row.block_number === null ? null : Number(row.block_number);
   return {
     object: "settlement",
     settlementId: row.id,
@@ -33,9 +32,21 @@ export function settlementRecord(row: Settlement): SettlementRecord {
     routeCostUnits: row.route_cost_units?.toString() ?? null,
     netUnits: row.net_units?.toString() ?? null,
     reason: row.reason,
-    txs: row.chain_tx === null ? [] : [{ txHash: row.chain_tx, chain: row.chain, blockNumber }],
+    txs: [
+      ...transactionRecord(row.chain, row.chain_tx, row.block_number),
+      ...transactionRecord(row.landed_chain, row.landed_chain_tx, row.landed_block_number),
+    ],
     createdAt: row.created_at.toISOString(),
     submittedAt: row.submitted_at?.toISOString() ?? null,
     landedAt: row.landed_at?.toISOString() ?? null,
   };
+}
+
+function transactionRecord(
+  chain: string | null,
+  txHash: string | null,
+  blockNumber: bigint | null,
+): SettlementRecord["txs"] {
+  if (chain === null || txHash === null) return [];
+  return [{ txHash, chain, blockNumber: blockNumber === null ? null : Number(blockNumber) }];
 }

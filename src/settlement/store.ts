@@ -1,7 +1,6 @@
-import { sql, type Insertable, type RawBuilder } from "kysely";
+import { sql, type RawBuilder } from "kysely";
 import type { Db, Tx } from "../db/database.ts";
-import { array } from "../db/parameters.ts";
-import type { SettlementTable } from "../db/roadSchema.ts";
+import { array, unnest, type ElementType } from "../db/parameters.ts";
 import type { OutgoingTransactionStatus } from "../db/schema.ts";
 import type { IntentRow } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
@@ -33,7 +32,7 @@ export async function lockInboxSettlements(
           and swept.intent_id = sweep.intent_id and swept.token = sweep.token
         union all
         select id from settlement waiting where waiting.intent_id = sweep.intent_id and waiting.chain = ${chain}
-          and waiting.token = sweep.token and waiting.status in ('planned','submitted','bridging','held')
+          and waiting.token = sweep.token and waiting.status in ('planned','submitted','held')
       ) as found
     )) order by id for update`.execute(tx);
   // Another process may have closed one while this waited for its lock.
@@ -93,11 +92,7 @@ export async function listDueInboxes(
 /** Inserts planned settlements; the unique index skips inboxes with an open settlement. */
 export async function insertPlannedSettlements(tx: Tx, settlements: readonly Settlement[]): Promise<void> {
   if (settlements.length === 0) return;
-  await tx
-    .insertInto("settlement")
-    .values([...settlements])
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
+  await sql`/* named: plan_settlements */ ${insertSettlements(settlements)} on conflict do nothing`.execute(tx);
 }
 
 export type DueSettlement = { settlement: SettlementRow; intent: IntentRow };
@@ -257,42 +252,66 @@ export async function listEmptySettlements(tx: Tx, ids: readonly string[]): Prom
   return new Set(rows.map((row) => row.id));
 }
 
-/** Rows per statement: PostgreSQL allows 65,535 parameters. */
+/** Bounds the size of a statement. */
 const ROWS_MAX = 1_000;
 
 /** Inserts new settlements and updates changed ones. */
-export async function writeSettlements(tx: Tx, settlements: readonly (Settlement & { seq?: bigint })[]): Promise<void> {
-  const rows = settlements.map(settlementColumns);
-  for (let start = 0; start < rows.length; start += ROWS_MAX) await writeRows(tx, rows.slice(start, start + ROWS_MAX));
+export async function writeSettlements(tx: Tx, settlements: readonly Settlement[]): Promise<void> {
+  const changing = sql.raw(CHANGING_COLUMNS.map((name) => `${name} = excluded.${name}`).join());
+  for (let start = 0; start < settlements.length; start += ROWS_MAX) {
+    const rows = settlements.slice(start, start + ROWS_MAX);
+    await sql`/* named: write_settlements */
+      ${insertSettlements(rows)} on conflict (id) do update set ${changing}`.execute(tx);
+  }
 }
 
-async function writeRows(tx: Tx, rows: readonly Insertable<SettlementTable>[]): Promise<void> {
-  await tx
-    .insertInto("settlement")
-    .values([...rows])
-    .onConflict((conflict) =>
-      conflict.column("id").doUpdateSet((excluded) => ({
-        status: excluded.ref("excluded.status"),
-        gross_units: excluded.ref("excluded.gross_units"),
-        fee_units: excluded.ref("excluded.fee_units"),
-        route_cost_units: excluded.ref("excluded.route_cost_units"),
-        net_units: excluded.ref("excluded.net_units"),
-        reason: excluded.ref("excluded.reason"),
-        outgoing_id: excluded.ref("excluded.outgoing_id"),
-        chain_tx: excluded.ref("excluded.chain_tx"),
-        block_number: excluded.ref("excluded.block_number"),
-        attempts: excluded.ref("excluded.attempts"),
-        retry_at: excluded.ref("excluded.retry_at"),
-        submitted_at: excluded.ref("excluded.submitted_at"),
-        landed_at: excluded.ref("excluded.landed_at"),
-        updated_at: excluded.ref("excluded.updated_at"),
-      })),
-    )
-    .execute();
+function insertSettlements(settlements: readonly Settlement[]): RawBuilder<unknown> {
+  const names = sql.raw(Object.keys(SETTLEMENT_COLUMNS).join());
+  return sql`insert into settlement (${names}) select * from ${unnest("written", settlements, SETTLEMENT_COLUMNS)}`;
 }
 
-/** Omits `seq`, which rows read from the table have and only the database assigns. */
-function settlementColumns(settlement: Settlement & { seq?: bigint }): Insertable<SettlementTable> {
-  const { seq: _, ...columns } = settlement;
-  return columns;
-}
+/** The columns that this program writes, in the order of an insert. The compiler requires every one. */
+const SETTLEMENT_COLUMNS: Record<keyof Settlement, ElementType> = {
+  id: "text",
+  intent_id: "text",
+  chain: "text",
+  token: "text",
+  status: "text",
+  gross_units: "numeric",
+  fee_units: "numeric",
+  route_cost_units: "numeric",
+  net_units: "numeric",
+  reason: "text",
+  outgoing_id: "int8",
+  chain_tx: "text",
+  block_number: "int8",
+  attempts: "int4",
+  retry_at: "timestamptz",
+  created_at: "timestamptz",
+  submitted_at: "timestamptz",
+  landed_at: "timestamptz",
+  landed_chain: "text",
+  landed_chain_tx: "text",
+  landed_block_number: "int8",
+  updated_at: "timestamptz",
+};
+
+const CHANGING_COLUMNS = [
+  "status",
+  "gross_units",
+  "fee_units",
+  "route_cost_units",
+  "net_units",
+  "reason",
+  "outgoing_id",
+  "chain_tx",
+  "block_number",
+  "attempts",
+  "retry_at",
+  "submitted_at",
+  "landed_at",
+  "landed_chain",
+  "landed_chain_tx",
+  "landed_block_number",
+  "updated_at",
+] as const satisfies readonly (keyof Settlement)[];

@@ -115,6 +115,22 @@ for (const kind of databases) {
       assert.equal(await submit(settleAll), 1);
     });
 
+    test("a refused settlement whose deposit a reorg dropped ends, because nobody could ever settle it", async () => {
+      const [dropped, kept] = await plan(2);
+      assert.ok(dropped && kept);
+      const { chain_tx: chainTx } = await db.root
+        .selectFrom("movement")
+        .select("chain_tx")
+        .where("intent_id", "=", dropped.id)
+        .executeTakeFirstOrThrow();
+      await recordMovements(db, dropped, [{ chainTx, amountUnits: 7n, block: 200n, orphaned: true }]);
+      await processMovements(world, TEST_CHAIN);
+      await submit(async (items) => items.map(() => "settle_refused nothing there"));
+      const [ended, waiting] = [await settlementOf(dropped), await settlementOf(kept)];
+      assert.deepEqual([ended.status, ended.reason], ["failed", "nothing_to_settle"]);
+      assert.deepEqual([waiting.status, waiting.reason], ["planned", "settle_refused nothing there"]);
+    });
+
     test("a settlement that the database refuses to submit delays no other", async () => {
       const intents = await plan(5);
       const [, , poisoned] = intents;

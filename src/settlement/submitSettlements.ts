@@ -6,11 +6,12 @@ import type { Tx } from "../db/database.ts";
 import type { NewEvent } from "../event/event.ts";
 import { refreshHoldings } from "../deposit/dust/dustStore.ts";
 import { appendEvents } from "../event/store.ts";
-import { toInboxTerms } from "../intent/inboxTerms.ts";
 import { AssertionFailed } from "../kernel/assert.ts";
 import { addMs } from "../kernel/clock.ts";
 import { warnRepeated } from "../kernel/alarm/repeatedWarning.ts";
 import type { World } from "../world.ts";
+import { toSettleItem } from "../intent/pins/ownInbox.ts";
+import { isCrossing, prepareCrossing } from "./crossing/prepareCrossing.ts";
 import { findBalanceDisagreements } from "./findBalanceDisagreements.ts";
 import { settlementEvents } from "./settlementEvents.ts";
 import { afterFailedAttempt, type Settlement, type SettlementRow } from "./settlement.ts";
@@ -24,7 +25,7 @@ import {
 } from "./store.ts";
 import { raiseAlarm } from "../kernel/alarm/raiseAlarm.ts";
 
-export type SubmitWorld = Pick<World, "db" | "clock" | "entropy" | "catalog" | "log" | "memory">;
+export type SubmitWorld = Pick<World, "db" | "clock" | "entropy" | "catalog" | "log" | "memory" | "config" | "bridge">;
 type SubmitTarget = {
   chain: Chain;
   /** Once it aborts, nothing more is signed, so a stopping process leaves no new work. */
@@ -57,7 +58,7 @@ export async function submitSettlements(world: SubmitWorld, target: SubmitTarget
   return outcomes.reduce((sum, outcome) => sum + (outcome.status === "fulfilled" ? outcome.value : 0), 0);
 }
 
-/** A settlement without a key is submitted alone, and fails alone. */
+/** A settlement without a key is submitted alone, and fails alone. So is one that a bridge carries. */
 function groupByBatchKey(sender: ChainSender, due: readonly DueSettlement[]): Map<string, DueSettlement[]> {
   const items = new Map(due.flatMap((each) => toKeyedItem(sender, each)));
   const keys = sender.batchKeys([...items.values()]);
@@ -66,8 +67,9 @@ function groupByBatchKey(sender: ChainSender, due: readonly DueSettlement[]): Ma
 }
 
 function toKeyedItem(sender: ChainSender, due: DueSettlement): [DueSettlement, SettleItem][] {
+  if (isCrossing(due)) return [];
   try {
-    const item = toSettleItem(due);
+    const item = toItem(due);
     sender.batchKeys([item]);
     return [[due, item]];
   } catch {
@@ -75,9 +77,8 @@ function toKeyedItem(sender: ChainSender, due: DueSettlement): [DueSettlement, S
   }
 }
 
-function toSettleItem({ settlement, intent }: DueSettlement): SettleItem {
-  const { inbox_address: inbox, inbox_hub: hub } = intent;
-  return { inbox, token: settlement.token, hub, terms: toInboxTerms(intent) };
+function toItem({ settlement, intent }: DueSettlement): SettleItem {
+  return toSettleItem(intent, settlement.token);
 }
 
 type SettlementGroup = { key: string; group: readonly DueSettlement[] };
@@ -136,9 +137,7 @@ async function submitBatch(world: SubmitWorld, target: SubmitTarget, batch: read
           { alarm: "settlement_fails", settlement: only.settlement.id, err: error },
           "a settlement cannot be submitted",
         );
-      await postponeSettlements(world, [
-        { due: only, reason: isRefused ? `settle_refused ${error.message}` : "internal_error" },
-      ]);
+      await postponeSettlements(world, [{ due: only, reason: isRefused ? refusalOf(only, error) : "internal_error" }]);
     }
     if (others.length === 0) return 0;
     const middle = Math.ceil(batch.length / 2);
@@ -147,12 +146,15 @@ async function submitBatch(world: SubmitWorld, target: SubmitTarget, batch: read
   }
 }
 
+function refusalOf(due: DueSettlement, { message }: SettleRefused): string {
+  return isCrossing(due) ? message : `settle_refused ${message}`;
+}
+
 /** Throws SettleRefused and changes nothing when the chain refuses the batch as a whole. */
 async function submitOnce(world: SubmitWorld, target: SubmitTarget, batch: readonly DueSettlement[]): Promise<number> {
   const reasons = await findRefusals(world, target.chain, batch);
   const settleable = batch.filter((_, index) => reasons[index] === undefined);
-  const prepared =
-    settleable.length === 0 ? undefined : await target.chain.sender.prepare(world, settleable.map(toSettleItem));
+  const prepared = settleable.length === 0 ? undefined : await prepareBatch(world, target.chain, settleable);
   const refused = batch.flatMap((due, index) => {
     const reason = reasons[index];
     return reason === undefined ? [] : [{ due, reason }];
@@ -160,6 +162,17 @@ async function submitOnce(world: SubmitWorld, target: SubmitTarget, batch: reado
   await postponeSettlements(world, refused);
   if (prepared === undefined || target.signal?.aborted === true) return 0;
   return storeBatch(world, settleable, prepared);
+}
+
+/** A settlement that a bridge carries is a batch of its own. */
+function prepareBatch(
+  world: SubmitWorld,
+  chain: Chain,
+  settleable: readonly DueSettlement[],
+): Promise<PreparedSettlement | undefined> {
+  const [first] = settleable;
+  if (first !== undefined && isCrossing(first)) return prepareCrossing(world, chain, first);
+  return chain.sender.prepare(world, settleable.map(toItem));
 }
 
 /** Why each item cannot be sent now; undefined where it can. Items with a balance disagreement are not simulated. */
@@ -170,7 +183,9 @@ async function findRefusals(
 ): Promise<(string | undefined)[]> {
   const disagreements = await findBalanceDisagreements(world, chain, batch);
   if (disagreements.every((reason) => reason !== undefined)) return disagreements;
-  const refusals = await chain.sender.refusals(batch.map(toSettleItem));
+  // Preparing a crossing finds its refusal.
+  if (batch.some(isCrossing)) return disagreements;
+  const refusals = await chain.sender.refusals(batch.map(toItem));
   return batch.map((_, index) => disagreements[index] ?? refusals[index]);
 }
 
@@ -182,9 +197,12 @@ async function postponeSettlements(world: SubmitWorld, refused: readonly Refusal
   const refusalOf = new Map(refused.map((refusal) => [refusal.due.settlement.id, refusal]));
   await world.db.transaction(async (tx) => {
     const current = await lockSettlements(tx, [...refusalOf.keys()], ["planned", "held"]);
+    const batch = refused.map(({ due }) => due);
+    // What holds no counted money any more would be refused for ever.
+    const emptyIds = await failEmptySettlements(tx, world, { batch, current, at });
     await changeSettlements(tx, world, {
-      batch: refused.map(({ due }) => due),
-      current,
+      batch,
+      current: current.filter(({ id }) => !emptyIds.has(id)),
       at,
       change: (before) => afterFailedAttempt(before, { reason: refusalOf.get(before.id)?.reason ?? "", at, addMs }),
     });
@@ -209,17 +227,7 @@ async function storeBatch(
     const ids = batch.map(({ settlement }) => settlement.id);
     const current = await lockSettlements(tx, ids, ["planned", "held"]);
     if (current.length !== batch.length) return 0;
-    // Inboxes that hold no counted money any more, after a reorg or a stranger's sweep.
-    const emptyIds = await listEmptySettlements(tx, ids);
-    if (emptyIds.size > 0) {
-      const empty = current.filter((settlement) => emptyIds.has(settlement.id));
-      await changeSettlements(tx, world, { batch, current: empty, at, change: (before) => failEmpty(before, at) });
-      await refreshHoldings(
-        tx,
-        empty.map((settlement) => settlement.intent_id),
-      );
-      return 0;
-    }
+    if ((await failEmptySettlements(tx, world, { batch, current, at })).size > 0) return 0;
     const outgoingId = await prepared.store(tx, at);
     await changeSettlements(tx, world, {
       batch,
@@ -236,6 +244,28 @@ async function storeBatch(
     });
     return current.length;
   });
+}
+
+type LockedBatch = { batch: readonly DueSettlement[]; current: readonly SettlementRow[]; at: Date };
+
+/** Ends the settlements whose inboxes hold no counted money any more, after a reorg or a stranger's sweep. Returns their ids. */
+async function failEmptySettlements(
+  tx: Tx,
+  world: SubmitWorld,
+  { batch, current, at }: LockedBatch,
+): Promise<ReadonlySet<string>> {
+  const emptyIds = await listEmptySettlements(
+    tx,
+    current.map(({ id }) => id),
+  );
+  const empty = current.filter(({ id }) => emptyIds.has(id));
+  if (empty.length === 0) return emptyIds;
+  await changeSettlements(tx, world, { batch, current: empty, at, change: (before) => failEmpty(before, at) });
+  await refreshHoldings(
+    tx,
+    empty.map((settlement) => settlement.intent_id),
+  );
+  return emptyIds;
 }
 
 function failEmpty(settlement: Settlement, at: Date): Settlement {

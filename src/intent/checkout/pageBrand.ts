@@ -1,11 +1,13 @@
 import { sql } from "kysely";
 import type { Db } from "../../db/database.ts";
+import type { Caip2 } from "../../kernel/caip.ts";
 import type { Brand } from "../../merchant/brand/brand.ts";
 
-/** What the page of an intent has before a session is open: its looks, and the web origins that may frame it. */
+/** What the page of an intent has before a session is open: its looks, the web origins that may frame it, and where it pays out. */
 export type PageBrand = Pick<Brand, "accent" | "accentDark" | "radiusPx" | "font"> & {
   hasLogo: boolean;
   origins: string[];
+  payoutChain: Caip2;
 };
 
 /** Reads them in one statement; undefined for an unknown id. */
@@ -13,6 +15,7 @@ export async function findPageBrand(db: Db, intentId: string): Promise<PageBrand
   const { rows } = await sql<PageBrand>`/* shared: find_page_brand */
     select brand.accent, brand.accent_dark as "accentDark", brand.radius_px as "radiusPx", brand.font,
       brand.logo_type is not null as "hasLogo",
+      intent.payout_namespace || ':' || intent.payout_chain_reference as "payoutChain",
       array(select origin from page_origin where page_origin.account_id = intent.account_id order by origin) as origins
     from intent left join account_brand brand on brand.account_id = intent.account_id
     where intent.id = ${intentId}`.execute(db.root);

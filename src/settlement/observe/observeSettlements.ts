@@ -7,6 +7,7 @@ import { upsertViewHints } from "../../view/store.ts";
 import type { MovementRow } from "../../watch/movement.ts";
 import { processHandover, retryQuarantined, type Handover } from "../../watch/store/processHandover.ts";
 import type { World } from "../../world.ts";
+import { listMintsOfSweeps, revertCrossings } from "../crossing/landCrossings.ts";
 import { groupSweeps, sweepKey, type Sweep } from "../settlement.ts";
 import { lockInboxSettlements } from "../store.ts";
 import { SweepObservation, type SweepFinding } from "./sweepObservation.ts";
@@ -57,11 +58,19 @@ async function applyMovements(
   const intents = await lockIntents(tx, [...new Set(movements.map((departure) => departure.intent_id))]);
   const changed = new Map(movements.map((departure) => [sweepKey(departure), departure]));
   const settlements = await lockInboxSettlements(tx, chain, [...changed.values()]);
-  const observation = new SweepObservation(world, { chain, at: world.clock.now(), intents, settlements });
+  const at = world.clock.now();
+  const observation = new SweepObservation(world, { chain, at, intents, settlements });
   for (const [key, movement] of changed) if (!sweeps.has(key)) observation.revertSweep(movement);
   const landed = [...changed.keys()].flatMap((key) => sweeps.get(key) ?? []);
-  for (const sweep of landed.toSorted(compareByPlace)) observation.applySweep(sweep);
-  return observation.write(tx);
+  const mintsOf = await listMintsOfSweeps(tx, chain, landed);
+  for (const sweep of landed.toSorted(compareByPlace))
+    observation.applySweep(sweep, mintsOf.get(keyOfSweep(sweep)) ?? []);
+  const findings = await observation.write(tx);
+  const placed = [...changed].map(([key, { intent_id: intentId, chain_tx: chainTx }]) => {
+    return { intentId, chainTx, blockNumber: sweeps.get(key)?.blockNumber };
+  });
+  await revertCrossings(tx, world, { settleChain: chain, sweeps: placed, intents: observation.intents, at });
+  return findings;
 }
 
 /** The first sweep of an inbox takes the settlement that waits for it. */

@@ -1,6 +1,6 @@
 import { refreshHeldDust, refreshHoldings } from "../../deposit/dust/dustStore.ts";
 import { assignSweptDeposits, type SweptRange } from "../../deposit/store.ts";
-import { isPayoutAsset } from "../../intent/payoutAsset.ts";
+import { deleteCrossings, insertCrossings, type Burn } from "../../bridge/store.ts";
 import type { Tx } from "../../db/database.ts";
 import type { NewEvent } from "../../event/event.ts";
 import { appendEvents } from "../../event/store.ts";
@@ -8,10 +8,14 @@ import { writeIntentProgress, type IntentRow } from "../../intent/store.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import { newId } from "../../kernel/ids.ts";
 import type { World } from "../../world.ts";
+import { payoutChain } from "../../intent/payoutAsset.ts";
+import { shareSweep, type Mint } from "../crossing/shareSweep.ts";
 import { newSettlement } from "../planSettlements.ts";
+import { addToIntentTotals } from "../settledTotals.ts";
 import { settlementEvents } from "../settlementEvents.ts";
 import {
   isOpen,
+  markBridging,
   markLanded,
   revertLanding,
   splitSweep,
@@ -25,12 +29,13 @@ import { listSweepArrivals } from "./sweepReads.ts";
 import { writeSettlements } from "../store.ts";
 
 type SweepName = { intent_id: string; token: string; chain_tx: string };
-type LandedSweep = { sweep: Sweep; split: SweepSplit; settlementId: string };
+/** `settlementId`: the settlement of the inbox's own deposits; undefined where the sweep moved only what a bridge gave. */
+type LandedSweep = { sweep: Sweep; split: SweepSplit; settlementId: string | undefined };
 
 /** A sweep that moved something else than its payout and fee, or another amount than came in. Amounts in smallest units of the token. */
 export type SweepFinding = {
   sweep: Sweep;
-  settlementId: string;
+  settlementId: string | undefined;
   movedUnits: bigint;
   /** Undefined when too many transfers came in to add them up. */
   arrivedUnits: bigint | undefined;
@@ -58,6 +63,10 @@ export class SweepObservation {
   /** The sweep of each changed settlement; undefined where a reorg dropped it. */
   readonly #sweeps = new Map<string, LandedSweep | undefined>();
   readonly #events: NewEvent[] = [];
+  readonly #burns: Burn[] = [];
+  readonly #vanishedBurns: bigint[] = [];
+  /** Sweeps that moved only what bridges gave. */
+  readonly #withoutSettlement: LandedSweep[] = [];
 
   constructor(
     world: Pick<World, "entropy">,
@@ -70,37 +79,71 @@ export class SweepObservation {
     this.#settlements = Map.groupBy(locked.settlements.map(withoutSeq), inboxKey);
   }
 
-  applySweep(sweep: Sweep): void {
+  /** `mints`: what a bridge gave the inbox since its previous sweep. */
+  applySweep(sweep: Sweep, mints: readonly Mint[]): void {
     const intent = this.#intents.get(sweep.intentId);
     if (intent === undefined) return;
+    if (sweep.legs.some(({ bridge }) => bridge !== null)) return this.#applyBurn(intent, sweep);
     const known = this.#matching({ intent_id: sweep.intentId, token: sweep.token, chain_tx: sweep.chainTx });
-    const before = known.find((settlement) => settlement.chain_tx === sweep.chainTx) ?? known[0];
     const split = splitSweep(sweep, intent);
+    const { own } = shareSweep(split, mints);
+    if (own === undefined) {
+      this.#withoutSettlement.push({ sweep, split, settlementId: undefined });
+      return;
+    }
+    const before = known.find((settlement) => settlement.chain_tx === sweep.chainTx) ?? known[0];
     const id = newId("set", this.#world.entropy);
-    const after = markLanded(before ?? newSettlement({ ...sweep, id, at: this.#at }), sweep, { split, at: this.#at });
+    const isRescued = split.otherRecipientUnits !== 0n;
+    const planned = before ?? newSettlement({ ...sweep, id, at: this.#at });
+    const after = markLanded(planned, sweep, { share: own, isRescued, at: this.#at });
     this.#change(intent, before, after);
     this.#sweeps.set(after.id, { sweep, split, settlementId: after.id });
   }
 
-  revertSweep(vanished: SweepName): void {
+  /** A bridge took the inbox's balance. The settlement lands with a sweep on the settle chain. */
+  #applyBurn(intent: IntentRow, sweep: Sweep): void {
+    const known = this.#matching({ intent_id: sweep.intentId, token: sweep.token, chain_tx: sweep.chainTx });
+    const before = known.find((settlement) => settlement.chain_tx === sweep.chainTx) ?? known[0];
+    const planned = before ?? newSettlement({ ...sweep, id: newId("set", this.#world.entropy), at: this.#at });
+    const after =
+      planned.status === "landed"
+        ? { ...planned, block_number: sweep.blockNumber }
+        : markBridging(planned, sweep, this.#at);
+    this.#change(intent, before, after);
+    const taken = sweep.legs.flatMap(({ movementId, amountUnits, bridge }) =>
+      bridge === null ? [] : [{ movement_id: movementId, units: amountUnits, bridge }],
+    );
+    const { intentId, chain, chainTx, token } = sweep;
+    const burn = { intent_id: intentId, chain, chain_tx: chainTx, token, settle_chain: payoutChain(intent) };
+    this.#burns.push(...taken.map((each) => ({ ...burn, ...each })));
+    const grossUnits = sweep.legs.reduce((sum, { amountUnits }) => sum + amountUnits, 0n);
+    const split = { grossUnits, netUnits: grossUnits, feeUnits: 0n, otherRecipientUnits: 0n, unpaidUnits: 0n };
+    this.#sweeps.set(after.id, { sweep, split, settlementId: after.id });
+  }
+
+  revertSweep(vanished: SweepName & { id: bigint; explained_by: string | null }): void {
     const intent = this.#intents.get(vanished.intent_id);
     const known = this.#matching(vanished);
     const before = known.find((settlement) => settlement.chain_tx === vanished.chain_tx);
-    if (before?.status !== "landed") return;
-    if (intent === undefined) return;
+    if (before?.status !== "landed" && before?.status !== "bridging") return;
+    // A bridge that gave the units bears the loss.
+    if (intent === undefined || before.landed_chain !== null) return;
+    if (vanished.explained_by !== null) this.#vanishedBurns.push(vanished.id);
     this.#change(intent, before, revertLanding(before, { isInboxBusy: known.length > 1, at: this.#at }));
     this.#sweeps.set(before.id, undefined);
   }
 
   /** Writes the results, and returns what is remarkable about the sweeps. */
   async write(tx: Tx): Promise<SweepFinding[]> {
-    const landed = [...this.#sweeps.values()].filter((each) => each !== undefined);
+    const landed = [...[...this.#sweeps.values()].filter((each) => each !== undefined), ...this.#withoutSettlement];
     const arrivals = await listSweepArrivals(
       tx,
       this.#chain,
       landed.map(({ sweep }) => sweep),
     );
     await writeSettlements(tx, [...this.#changedSettlements.values()]);
+    await deleteCrossings(tx, this.#vanishedBurns);
+    await insertCrossings(tx, this.#burns, this.#at);
     const previousOf = new Map(landed.map(({ settlementId }, index) => [settlementId, arrivals[index]?.previous]));
     const ranges = [...this.#changedSettlements.values()].map((settlement): SweptRange => {
       const sweep = this.#sweeps.get(settlement.id)?.sweep;
@@ -129,6 +172,11 @@ export class SweepObservation {
     });
   }
 
+  /** The locked intents, with their totals after the changes. */
+  get intents(): Map<string, IntentRow> {
+    return this.#intents;
+  }
+
   /** The inbox's open settlement, and the one of this transaction. */
   #matching(sweep: SweepName): readonly Settlement[] {
     const ofInbox = this.#settlements.get(inboxKey(sweep)) ?? [];
@@ -153,21 +201,4 @@ function withoutSeq(row: SettlementRow): Settlement {
 
 function inboxKey({ intent_id, token }: { intent_id: string; token: string }): string {
   return sweepKey({ intent_id, token, chain_tx: "" });
-}
-
-function addToIntentTotals(
-  intent: IntentRow,
-  change: { before: Settlement | undefined; after: Settlement; at: Date },
-): IntentRow {
-  const { before, after } = change;
-  if (!isPayoutAsset(intent, after)) return intent;
-  const difference = (read: (settlement: Settlement) => bigint | null) =>
-    (read(after) ?? 0n) - (before === undefined ? 0n : (read(before) ?? 0n));
-  return {
-    ...intent,
-    settled_units: intent.settled_units + difference((settlement) => settlement.gross_units),
-    fee_units: intent.fee_units + difference((settlement) => settlement.fee_units),
-    net_units: intent.net_units + difference((settlement) => settlement.net_units),
-    updated_at: change.at,
-  };
 }

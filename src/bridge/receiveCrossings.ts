@@ -1,0 +1,109 @@
+import type { Chain } from "../chain/chain.ts";
+import { SettleRefused, type BridgeSender, type MintItem, type MintOutlook } from "../chain/sender.ts";
+import { DatabaseCrashed, isDatabaseAway } from "../db/errors.ts";
+import { toSettleItem } from "../intent/pins/ownInbox.ts";
+import { AssertionFailed } from "../kernel/assert.ts";
+import { warnRepeated } from "../kernel/alarm/repeatedWarning.ts";
+import { addMs } from "../kernel/clock.ts";
+import type { World } from "../world.ts";
+import {
+  CROSSING_WAIT_MS_MAX,
+  claimAttested,
+  lockAttested,
+  postponeAttested,
+  writeOutgoing,
+  type CrossingOfIntent,
+} from "./store.ts";
+
+export type ReceiveWorld = Pick<World, "db" | "clock" | "log">;
+
+/** Crossings received per call. */
+const RECEIVED_MAX = 50;
+const CLAIM_MS = 60_000;
+/** Until the transaction that receives is looked at again: landing does not wait for it. */
+const SENT_WAIT_MS = 30_000;
+const WAIT_MS_MIN = 2_000;
+
+/**
+ * Signs transactions on the settle chain that receive proven burns and settle with them. Who receives does not matter: what a stranger
+ * received is only settled. Returns the number of transactions signed.
+ */
+export async function receiveCrossings(world: ReceiveWorld, chain: Chain, signal?: AbortSignal): Promise<number> {
+  const { bridge } = chain.sender;
+  if (bridge === undefined) return 0;
+  const at = world.clock.now();
+  const claim = { settleChain: chain.caip2, at, claimedUntil: addMs(at, CLAIM_MS), limit: RECEIVED_MAX };
+  const attested = await claimAttested(world.db, claim);
+  let signed = 0;
+  for (const each of attested) {
+    if (signal?.aborted === true) break;
+    signed += (await receiveOrPostpone(world, bridge, each)) ? 1 : 0;
+  }
+  return signed;
+}
+
+/** A crossing that fails waits, and does not delay the others. */
+async function receiveOrPostpone(world: ReceiveWorld, bridge: BridgeSender, each: CrossingOfIntent): Promise<boolean> {
+  const { movement_id: movementId } = each.crossing;
+  try {
+    return await receive(world, bridge, each);
+  } catch (error) {
+    if (error instanceof AssertionFailed || error instanceof DatabaseCrashed || isDatabaseAway(error)) throw error;
+    const reason = error instanceof SettleRefused ? `settle_refused ${error.message}` : "internal_error";
+    warnRepeated(world, {
+      key: `receive ${movementId} ${reason}`,
+      fields: { crossing: movementId, intent: each.intent.id, err: error },
+      message: "a bridged deposit was not received; it is retried later",
+    });
+    await postpone(world, each, { reason, isExpired: false });
+    return false;
+  }
+}
+
+async function receive(world: ReceiveWorld, bridge: BridgeSender, each: CrossingOfIntent): Promise<boolean> {
+  const item = toMintItem(each);
+  const outlook = await bridge.mintOutlook(item);
+  if (outlook.kind !== "moves") {
+    await postpone(world, each, toWait(outlook));
+    return false;
+  }
+  const prepared = await bridge.prepareMint(world, item);
+  if (prepared === undefined) {
+    await postpone(world, each, { reason: "fees_above_ceiling", isExpired: false });
+    return false;
+  }
+  const at = world.clock.now();
+  return world.db.transaction(async (tx) => {
+    if (!(await lockAttested(tx, each.crossing))) return false;
+    const outgoingId = await prepared.store(tx, at);
+    const { movement_id: movementId } = each.crossing;
+    await writeOutgoing(tx, { movementId, outgoingId, retryAt: addMs(at, SENT_WAIT_MS), at });
+    return true;
+  });
+}
+
+function toMintItem({ crossing, intent }: CrossingOfIntent): MintItem {
+  return {
+    ...toSettleItem(intent, intent.payout_token),
+    message: crossing.message ?? "",
+    attestation: crossing.attestation ?? "",
+    mint: crossing.mint ?? "",
+  };
+}
+
+type Wait = { reason: string | null; isExpired: boolean };
+
+function toWait(outlook: MintOutlook): Wait {
+  if (outlook.kind === "expired") return { reason: "proof_expired", isExpired: true };
+  // Received by somebody, and swept: landing needs only the recorded movements.
+  return { reason: outlook.kind === "refused" ? outlook.reason : null, isExpired: false };
+}
+
+async function postpone(world: ReceiveWorld, { crossing }: CrossingOfIntent, wait: Wait): Promise<void> {
+  const at = world.clock.now();
+  const waitMs = wait.isExpired
+    ? 0
+    : Math.min(WAIT_MS_MIN * 2 ** Math.min(crossing.attempts, 20), CROSSING_WAIT_MS_MAX);
+  const movementId = crossing.movement_id;
+  await postponeAttested(world.db, { movementId, ...wait, retryAt: addMs(at, waitMs), at });
+}

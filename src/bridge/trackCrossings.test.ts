@@ -1,0 +1,127 @@
+import { deepEqual, equal, ok } from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { sql } from "kysely";
+import { bridgedChains } from "../../test/support/bridgedConfig.ts";
+import { openTestDatabase } from "../../test/support/database.ts";
+import { insertIntent } from "../../test/support/intents.ts";
+import { recordMovements, setHead } from "../../test/support/movements.ts";
+import { stationWorld } from "../../test/support/stationWorld.ts";
+import { buildCatalog } from "../catalog/catalog.ts";
+import type { BridgeService } from "../chain/bridge.ts";
+import { openAttestationClient } from "../chain/evm/bridge/attestationClient.ts";
+import type { Db } from "../db/database.ts";
+import { startAttestationServer, type AttestationServer } from "../dev/attestation/attestationServer.ts";
+import { systemClock, type Clock } from "../kernel/clock.ts";
+import { insertCrossings, type Burn } from "./store.ts";
+import { trackCrossings, type TrackWorld } from "./trackCrossings.ts";
+
+const BURNS = 1_000;
+const STEP_MS = 250;
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+const CALLS_A_SECOND_MAX = 10;
+
+describe("asking a bridge's service about open burns", () => {
+  let db: Db;
+  let server: AttestationServer;
+  let service: BridgeService;
+  let world: TrackWorld;
+  let nowMs = Date.UTC(2026, 0, 1);
+  before(async () => {
+    db = await openTestDatabase("postgres");
+    const clock: Clock = { ...systemClock, now: () => new Date(nowMs) };
+    const base = stationWorld(db);
+    world = { ...base, clock, catalog: buildCatalog({ ...base.config, chains: bridgedChains() }) };
+    server = await startAttestationServer([], { now: () => nowMs });
+    service = openAttestationClient(server.url);
+    await setHead(db, "eip155:31338", { number: 1_000n, finalized: 1_000n });
+    const intent = await insertIntent(db, {});
+    await recordMovements(
+      db,
+      intent,
+      Array.from({ length: BURNS }, (_, index) => ({
+        chain: "eip155:31338" as const,
+        direction: "out" as const,
+        chainTx: `0x${index.toString(16).padStart(64, "0")}`,
+        amountUnits: 1_000_000n,
+        block: 100n,
+        crossing: { explainedBy: "cctp-v2/0", feeUnits: 0n },
+      })),
+    );
+    const movements = await db.root.selectFrom("movement").selectAll().execute();
+    const burns = movements.map(({ id, intent_id, chain, chain_tx, token, amount_units, explained_by }): Burn => {
+      const settle_chain = "eip155:31337" as const;
+      return {
+        movement_id: id,
+        intent_id,
+        chain,
+        chain_tx,
+        token,
+        units: amount_units,
+        bridge: explained_by ?? "",
+        settle_chain,
+      };
+    });
+    await db.transaction((tx) => insertCrossings(tx, burns, new Date(nowMs)));
+  });
+  after(async () => {
+    await service.close();
+    await server.stop();
+    await db.close();
+  });
+
+  /** Two processes that look at once, for some time. */
+  async function run(forMs: number, stepMs = STEP_MS): Promise<void> {
+    for (const end = nowMs + forMs; nowMs < end; nowMs += stepMs)
+      await Promise.all([trackCrossings(world, service), trackCrossings(world, service)]);
+  }
+
+  test("two processes with 1,000 open burns make at most ten calls a second, and forget none", async () => {
+    await run(3 * MINUTE_MS);
+    const times = server.requests.map(({ at }) => at);
+    const most = Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + SECOND_MS).length));
+    ok(most <= CALLS_A_SECOND_MAX, `${most} calls in one second`);
+    equal(new Set(server.requests.map(({ path }) => path)).size, BURNS);
+    const { rows } = await sql<{ status: string; reason: string }>`
+      select distinct status, reason from crossing`.execute(db.root);
+    deepEqual(rows, [{ status: "burned", reason: "not_seen_by_bridge" }]);
+  });
+
+  test("a service that refuses further requests is left alone for its five minutes", async () => {
+    // A stranger behind the same address uses up the service's limit.
+    const path = `${server.url}/v2/messages/9?transactionHash=0x`;
+    const statuses = await Promise.all(Array.from({ length: 40 }, async () => (await fetch(path)).status));
+    ok(statuses.includes(429));
+    await run(2 * SECOND_MS);
+    const asked = server.requests.length;
+    await run(4 * MINUTE_MS, 5 * SECOND_MS);
+    equal(server.requests.length, asked);
+    await run(2 * MINUTE_MS, 5 * SECOND_MS);
+    ok(server.requests.length > asked);
+  });
+
+  test("a burn is asked about every two seconds when its proof is expected, and rarely at other times", async () => {
+    const bornMs = nowMs;
+    const estimates = { finalizedMs: 15 * MINUTE_MS };
+    const chains = bridgedChains().map((chain) => ({ ...chain, estimates }));
+    const slow = { ...world, catalog: buildCatalog({ chains, defaultRail: "local:usdc" }) };
+    await sql`update crossing set status = 'landed', mint = chain_tx, retry_at = null where movement_id > (
+      select min(movement_id) from crossing)`.execute(db.root);
+    const born = new Date(bornMs);
+    await sql`update crossing set created_at = ${born}, retry_at = ${born} where status = 'burned'`.execute(db.root);
+    const callsIn = async (fromMs: number) => {
+      nowMs = bornMs + fromMs;
+      await trackCrossings(slow, service);
+      const before = server.requests.length;
+      for (const end = nowMs + MINUTE_MS; nowMs < end; nowMs += SECOND_MS) await trackCrossings(slow, service);
+      return server.requests.length - before;
+    };
+    const [early, expected, late] = [
+      await callsIn(5 * MINUTE_MS),
+      await callsIn(14 * MINUTE_MS),
+      await callsIn(90 * MINUTE_MS),
+    ];
+    ok(early <= 13 && late <= 2, `${early} and ${late} calls in a minute`);
+    ok(expected >= 25, `${expected} calls in the minute when it is expected`);
+  });
+});

@@ -1,0 +1,97 @@
+import { sql, type RawBuilder } from "kysely";
+import type { Db } from "../../db/database.ts";
+import type { IntentStatus } from "../../db/schema.ts";
+import type { PaymentStatus } from "../paymentStatus.ts";
+import type { IntentRow } from "../store.ts";
+
+// A page reads about as many rows as it returns, whatever its filters: test/cost holds it to that.
+
+export type IntentPage = {
+  accountId: string;
+  belowSeq: bigint | undefined;
+  limit: number;
+} & IntentFilter;
+
+/** Undefined fields filter nothing. The times are exclusive. */
+export type IntentFilter = {
+  merchantReference: string | undefined;
+  status?: IntentStatus | undefined;
+  paymentStatus?: PaymentStatus | undefined;
+  createdAfter?: Date | undefined;
+  createdBefore?: Date | undefined;
+};
+
+const STATUSES: readonly IntentStatus[] = ["active", "settled", "archived"];
+const PAYMENT_STATUSES: readonly PaymentStatus[] = ["unpaid", "partial", "paid", "overpaid"];
+
+/** The same decisions as in paymentStatus.ts, and the same expression as in the index intent_by_status. */
+const PAYMENT_STATUS = sql.raw(`(case
+  when counted_units = 0 then 'unpaid'
+  when price_token_units is null then 'paid'
+  when counted_units * 10000 < price_token_units * (10000 - underpay_tolerance_bps) then 'partial'
+  when one_time and counted_units > price_token_units then 'overpaid'
+  else 'paid' end)`);
+
+/** An account's intents below `belowSeq`, newest first. */
+export async function listIntentPage(db: Db, page: IntentPage): Promise<IntentRow[]> {
+  const { accountId, limit, merchantReference, status, paymentStatus } = page;
+  const isByStatus = merchantReference === undefined && (status !== undefined || paymentStatus !== undefined);
+  const matching = sql`account_id = ${accountId} and ${sql.join(conditionsOf(page), sql` and `)}`;
+  if (!isByStatus) {
+    const statement = sql<IntentRow>`select * from intent where ${matching} ${matchStatus(page)} order by seq desc limit ${limit}`;
+    return (await statement.execute(db.root)).rows;
+  }
+  // Each pair of statuses is a range of the index in the order of the page, so a page is among the first rows of each.
+  const pairs = (status === undefined ? STATUSES : [status]).flatMap((one) =>
+    (paymentStatus === undefined ? PAYMENT_STATUSES : [paymentStatus]).map(
+      (other) =>
+        sql`(select * from intent where ${matching} and status = ${one} and ${PAYMENT_STATUS} = ${other} order by seq desc limit ${limit})`,
+    ),
+  );
+  const statement = sql<IntentRow>`select * from (${sql.join(pairs, sql` union all `)}) as intent order by seq desc limit ${limit}`;
+  return (await statement.execute(db.root)).rows;
+}
+
+/** Few intents have the same reference, so its index comes first and their statuses are compared after. */
+function matchStatus({ status, paymentStatus }: IntentPage): RawBuilder<unknown> {
+  const conditions = [
+    ...(status === undefined ? [] : [sql`and status = ${status}`]),
+    ...(paymentStatus === undefined ? [] : [sql`and ${PAYMENT_STATUS} = ${paymentStatus}`]),
+  ];
+  return sql.join(conditions, sql` `);
+}
+
+function conditionsOf({
+  accountId,
+  belowSeq,
+  merchantReference,
+  createdAfter,
+  createdBefore,
+}: IntentPage): RawBuilder<unknown>[] {
+  return [
+    sql`true`,
+    ...(belowSeq === undefined ? [] : [sql`seq < ${belowSeq}`]),
+    ...(merchantReference === undefined ? [] : [sql`merchant_reference = ${merchantReference}`]),
+    ...(createdAfter === undefined
+      ? []
+      : [sql`${CREATED_AT} > ${createdAfter}`, sql`seq > ${seqAround(accountId, "last", createdAfter)}`]),
+    ...(createdBefore === undefined
+      ? []
+      : [sql`${CREATED_AT} < ${createdBefore}`, sql`seq < ${seqAround(accountId, "first", createdBefore)}`]),
+  ];
+}
+
+/** An expression, so that no plan sorts all intents of a long time by `seq`. */
+const CREATED_AT = sql.raw("(created_at + interval '0')");
+
+/**
+ * Sequence and time of creation grow together, except while the database's clock is set back. So the intents of a time are a range of the
+ * sequence. It begins and ends two hours outside, which allows for a clock that was set back by an hour.
+ */
+function seqAround(accountId: string, edge: "first" | "last", time: Date): RawBuilder<unknown> {
+  return edge === "first"
+    ? sql`coalesce((select seq from intent where account_id = ${accountId} and created_at >= ${time}::timestamptz + interval '2 hours'
+        order by created_at, seq limit 1), 9223372036854775807)`
+    : sql`coalesce((select seq from intent where account_id = ${accountId} and created_at <= ${time}::timestamptz - interval '2 hours'
+        order by created_at desc, seq desc limit 1), 0)`;
+}

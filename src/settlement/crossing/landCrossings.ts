@@ -1,0 +1,245 @@
+import { sql } from "kysely";
+import { writeLandings } from "../../bridge/store.ts";
+import type { Db, Tx } from "../../db/database.ts";
+import { array, unnest } from "../../db/parameters.ts";
+import type { NewEvent } from "../../event/event.ts";
+import { appendEvents } from "../../event/store.ts";
+import { lockIntents, writeIntentProgress, type IntentRow } from "../../intent/store.ts";
+import type { Caip2 } from "../../kernel/caip.ts";
+import type { World } from "../../world.ts";
+import { listSweepLegs, preferIndexScans } from "../observe/sweepReads.ts";
+import { addToIntentTotals } from "../settledTotals.ts";
+import { settlementEvents } from "../settlementEvents.ts";
+import {
+  groupSweeps,
+  markCrossingLanded,
+  revertCrossing,
+  splitSweep,
+  sweepKey,
+  type Settlement,
+  type SettlementRow,
+  type Sweep,
+} from "../settlement.ts";
+import { lockSettlements, writeSettlements } from "../store.ts";
+import { shareSweep, type Mint } from "./shareSweep.ts";
+
+/** A settlement lands with one sweep. Where a stranger's transaction bridged an inbox twice, it waits, and delays no other. */
+const IS_ONLY_BURN = sql`not exists (
+  select from crossing other where other.chain = crossing.chain and other.chain_tx = crossing.chain_tx
+    and other.intent_id = crossing.intent_id and other.token = crossing.token and other.movement_id <> crossing.movement_id)`;
+
+type LandWorld = Pick<World, "db" | "clock" | "entropy">;
+
+/** Crossings landed per transaction. */
+const LANDED_MAX = 100;
+
+/** A crossing whose mint a sweep of the settle chain has moved on. */
+type SweptCrossing = {
+  settlementId: string;
+  burnId: bigint;
+  mintId: bigint;
+  intentId: string;
+  token: string;
+  sweepTx: string;
+};
+
+/**
+ * Lands the bridged settlements whose money a sweep on the settle chain moved, whoever made it. Mint and sweep are read from the recorded
+ * movements, so it does not matter which of burn, mint and sweep was seen first. Returns the number landed.
+ */
+export async function landCrossings(world: LandWorld, settleChain: Caip2): Promise<number> {
+  const found = await listSweptCrossings(world.db.root, { settleChain, limit: LANDED_MAX });
+  if (found.length === 0) return 0;
+  return world.db.transaction((tx) => landFound(tx, world, { settleChain, found }));
+}
+
+async function landFound(
+  tx: Tx,
+  world: LandWorld,
+  { settleChain, found }: { settleChain: Caip2; found: readonly SweptCrossing[] },
+): Promise<number> {
+  const at = world.clock.now();
+  await preferIndexScans(tx);
+  const intentIds = [...new Set(found.map(({ intentId }) => intentId))];
+  const intents = new Map((await lockIntents(tx, intentIds)).map((intent) => [intent.id, intent]));
+  // Under the locks again: another process may have landed them, or a reorganisation dropped a sweep.
+  const swept = await listSweptCrossings(tx, { settleChain, limit: LANDED_MAX, intentIds });
+  const settlements = new Map(
+    (
+      await lockSettlements(
+        tx,
+        swept.map(({ settlementId }) => settlementId),
+        ["bridging"],
+      )
+    ).map((row) => [row.id, row]),
+  );
+  const sweeps = new Map(
+    groupSweeps(
+      await listSweepLegs(tx, { chain: settleChain, chainTxs: [...new Set(swept.map(({ sweepTx }) => sweepTx))] }),
+    ).map((sweep) => [sweepKey({ intent_id: sweep.intentId, token: sweep.token, chain_tx: sweep.chainTx }), sweep]),
+  );
+  const mintsOf = await listMintsOfSweeps(tx, settleChain, [...sweeps.values()]);
+  const changes = new CrossingChanges(at, intents);
+  for (const { settlementId, mintId, burnId, intentId, token, sweepTx } of swept) {
+    const key = sweepKey({ intent_id: intentId, token, chain_tx: sweepTx });
+    const [before, intent, sweep] = [settlements.get(settlementId), intents.get(intentId), sweeps.get(key)];
+    if (before === undefined || intent === undefined || sweep === undefined) continue;
+    const split = splitSweep(sweep, intent);
+    const mints = mintsOf.get(key) ?? [];
+    const [mint, share] = [mints.find(({ id }) => id === mintId), shareSweep(split, mints).crossed.get(mintId)];
+    if (mint === undefined || share === undefined) continue;
+    const isRescued = split.otherRecipientUnits !== 0n;
+    changes.add(
+      before,
+      markCrossingLanded(before, sweep, { share, routeCostUnits: mint.bridgeFeeUnits, isRescued, at }),
+      burnId,
+    );
+  }
+  await changes.write(tx, world, "landed");
+  return changes.count;
+}
+
+/**
+ * Takes settlements back to `bridging` that landed with sweeps which the chain no longer shows in these places. The caller holds the intents'
+ * locks.
+ */
+export async function revertCrossings(
+  tx: Tx,
+  world: Pick<World, "entropy">,
+  {
+    settleChain,
+    sweeps,
+    intents,
+    at,
+  }: {
+    settleChain: Caip2;
+    /** The changed sweeps, with the block that each is in now; undefined where it is gone. */
+    sweeps: readonly { intentId: string; chainTx: string; blockNumber: bigint | undefined }[];
+    intents: Map<string, IntentRow>;
+    at: Date;
+  },
+): Promise<void> {
+  const named = sweeps.map((sweep) => ({
+    intent_id: sweep.intentId,
+    chain_tx: sweep.chainTx,
+    block_number: sweep.blockNumber ?? -1n,
+  }));
+  if (named.length === 0) return;
+  const { rows } = await sql<SettlementRow & { burnId: bigint }>`
+    select settlement.*, crossing.movement_id as "burnId"
+    from ${unnest("named", named, { intent_id: "text", chain_tx: "text", block_number: "int8" })}
+    cross join lateral (
+      select * from settlement
+      where settlement.landed_chain = ${settleChain} and settlement.landed_chain_tx = named.chain_tx
+        and settlement.intent_id = named.intent_id and settlement.landed_block_number <> named.block_number
+      offset 0 for update
+    ) as settlement
+    join crossing on crossing.chain = settlement.chain and crossing.chain_tx = settlement.chain_tx
+      and crossing.intent_id = settlement.intent_id and crossing.token = settlement.token
+    order by settlement.id`.execute(tx);
+  const changes = new CrossingChanges(at, intents);
+  for (const { burnId, ...before } of rows) changes.add(before, revertCrossing(before, at), burnId);
+  await changes.write(tx, world, "attested");
+}
+
+/** Changed settlements of one transaction, with their events and their intents' totals. */
+class CrossingChanges {
+  readonly #at: Date;
+  readonly #intents: Map<string, IntentRow>;
+  readonly #changed: Settlement[] = [];
+  readonly #changedIntents = new Set<string>();
+  readonly #burnIds: bigint[] = [];
+  readonly #events: NewEvent[] = [];
+
+  constructor(at: Date, intents: Map<string, IntentRow>) {
+    this.#at = at;
+    this.#intents = intents;
+  }
+
+  get count(): number {
+    return this.#changed.length;
+  }
+
+  add(before: SettlementRow, after: Settlement, burnId: bigint): void {
+    const intent = this.#intents.get(after.intent_id);
+    if (intent === undefined) return;
+    this.#changed.push(after);
+    this.#burnIds.push(burnId);
+    this.#intents.set(intent.id, addToIntentTotals(intent, { before, after, at: this.#at }));
+    this.#changedIntents.add(intent.id);
+    this.#events.push(...settlementEvents(intent, before, after));
+  }
+
+  async write(tx: Tx, world: Pick<World, "entropy">, status: "attested" | "landed"): Promise<void> {
+    if (this.#changed.length === 0) return;
+    await writeSettlements(tx, this.#changed);
+    await writeLandings(tx, { movementIds: this.#burnIds, status, at: this.#at });
+    await writeIntentProgress(
+      tx,
+      [...this.#intents.values()].filter(({ id }) => this.#changedIntents.has(id)),
+    );
+    await appendEvents(tx, world, { events: this.#events, at: this.#at });
+  }
+}
+
+/** Attested crossings whose mint is in a later sweep of the inbox. Reads in proportion to the crossings that wait on the chain. */
+async function listSweptCrossings(
+  db: Db["root"],
+  { settleChain, limit, intentIds }: { settleChain: Caip2; limit: number; intentIds?: readonly string[] },
+): Promise<SweptCrossing[]> {
+  const isAsked =
+    intentIds === undefined ? sql<boolean>`true` : sql<boolean>`crossing.intent_id = any(${array(intentIds, "text")})`;
+  const { rows } = await sql<SweptCrossing>`
+    select settlement.id as "settlementId", crossing.movement_id as "burnId", mint.id as "mintId", crossing.intent_id as "intentId",
+      mint.token, sweep.chain_tx as "sweepTx"
+    from crossing join settlement on settlement.chain = crossing.chain and settlement.chain_tx = crossing.chain_tx
+      and settlement.intent_id = crossing.intent_id and settlement.token = crossing.token and settlement.status = 'bridging'
+    cross join lateral (
+      select id, token, block_number, place from movement
+      where movement.chain = crossing.settle_chain and movement.explained_by = crossing.mint and movement.direction = 'in'
+        and movement.intent_id = crossing.intent_id and movement.orphaned_at is null limit 1
+    ) as mint
+    cross join lateral (
+      select chain_tx from movement departure
+      where departure.intent_id = crossing.intent_id and departure.chain = crossing.settle_chain and departure.token = mint.token
+        and departure.direction = 'out' and departure.orphaned_at is null
+        and (departure.block_number, departure.place) > (mint.block_number, mint.place)
+      order by departure.block_number, departure.place limit 1
+    ) as sweep
+    where crossing.settle_chain = ${settleChain} and crossing.status = 'attested' and ${isAsked} and ${IS_ONLY_BURN}
+    order by crossing.movement_id limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** The mints that each sweep moved on, in the order of the chain: those since the previous sweep of the inbox. */
+export async function listMintsOfSweeps(tx: Tx, chain: Caip2, sweeps: readonly Sweep[]): Promise<Map<string, Mint[]>> {
+  if (sweeps.length === 0) return new Map();
+  const named = sweeps.map(({ intentId, token, chainTx, blockNumber, placeLast }) => ({
+    intent_id: intentId,
+    token,
+    chain_tx: chainTx,
+    block_number: blockNumber,
+    place: placeLast,
+  }));
+  const { rows } = await sql<Mint & { intent_id: string; token: string; chain_tx: string }>`
+    select sweep.intent_id, sweep.token, sweep.chain_tx, mint.id, mint.explained_by as name, mint.amount_units as units,
+      mint.bridge_fee_units as "bridgeFeeUnits"
+    from ${unnest("sweep", named, { intent_id: "text", token: "text", chain_tx: "text", block_number: "int8", place: "int8" })}
+    left join lateral (
+      select departure.block_number, departure.place from movement departure
+      where departure.intent_id = sweep.intent_id and departure.chain = ${chain} and departure.token = sweep.token
+        and departure.direction = 'out' and departure.orphaned_at is null and departure.chain_tx <> sweep.chain_tx
+        and (departure.block_number, departure.place) < (sweep.block_number, sweep.place)
+      order by departure.block_number desc, departure.place desc limit 1
+    ) as previous on true
+    cross join lateral (
+      select * from movement
+      where movement.intent_id = sweep.intent_id and movement.chain = ${chain} and movement.token = sweep.token
+        and movement.explained_by is not null and movement.direction = 'in' and movement.orphaned_at is null
+        and (movement.block_number, movement.place) < (sweep.block_number, sweep.place)
+        and (movement.block_number, movement.place) > (coalesce(previous.block_number, -1), coalesce(previous.place, -1))
+      offset 0
+    ) as mint
+    order by mint.block_number, mint.place`.execute(tx);
+  return Map.groupBy(rows, sweepKey);
+}

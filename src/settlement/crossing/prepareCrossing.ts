@@ -1,0 +1,41 @@
+import type { Chain } from "../../chain/chain.ts";
+import { SettleRefused, type BurnItem, type PreparedSettlement } from "../../chain/sender.ts";
+import { chooseRoute } from "../../bridge/chooseRoute.ts";
+import { findIntentRoutes } from "../../intent/routes/findRoutes.ts";
+import { proofOf, routesFrom, toRoute } from "../../intent/routes/routeSet.ts";
+import { toSettleItem } from "../../intent/pins/ownInbox.ts";
+import { payoutChain } from "../../intent/payoutAsset.ts";
+import type { World } from "../../world.ts";
+import type { DueSettlement } from "../store.ts";
+
+type CrossingWorld = Pick<World, "db" | "clock" | "log" | "catalog" | "memory" | "config" | "bridge">;
+
+/** Whether a bridge carries the settlement's money to its payout. */
+export function isCrossing({ settlement, intent }: DueSettlement): boolean {
+  return settlement.chain !== payoutChain(intent);
+}
+
+/**
+ * Prices the transaction that gives the inbox's balance to a bridge; undefined while the fees exceed the ceiling. Throws SettleRefused, with a
+ * reason for the record, when no route can take it now.
+ */
+export async function prepareCrossing(
+  world: CrossingWorld,
+  chain: Chain,
+  due: DueSettlement,
+): Promise<PreparedSettlement | undefined> {
+  const { bridge } = chain.sender;
+  if (bridge === undefined) throw new SettleRefused("bridge_missing");
+  const { intent, settlement } = due;
+  const routes = await findIntentRoutes({ db: world.db.root, memory: world.memory }, intent);
+  const route = await chooseRoute(world, routesFrom(routes, settlement), payoutChain(intent));
+  if (route === undefined) throw new SettleRefused("no_route");
+  const item: BurnItem = {
+    ...toSettleItem(intent, settlement.token),
+    route: toRoute(route),
+    routeProof: proofOf(routes, route),
+  };
+  const refusal = await bridge.burnRefusal(item);
+  if (refusal !== undefined) throw new SettleRefused(refusal);
+  return bridge.prepareBurn(world, item);
+}
