@@ -8,7 +8,7 @@ import type { ProgramName } from "./compile.ts";
 // Compiles the programs and writes the committed files: node programs/scripts/build.ts. An edit of the inbox program changes its hash, and a
 // program that stands on chain can never be changed: inboxes of another program have other addresses.
 
-/** The published program's address. Its key signs one transaction on each cluster, which creates the program; after that it has no power. */
+/** The address in place of the published program's, until that is deployed. Its key signs one transaction on each cluster, which creates the program. */
 const PROGRAM_ID = "A27yWq6ooL214xBC1oaNCdJ4dKyDborZRVkc59PXcMwR";
 
 /** CAIP-2 references of the public clusters: the first 32 characters of their genesis hashes. */
@@ -55,6 +55,8 @@ function renderProgramFile(inbox: Buffer): string {
     "const programs: Readonly<Record<string, string>> = {",
     ...ids,
     "};\n",
+    "/** Stands for a program that is on no public cluster yet. The vectors use its address; a service with it does not start. */",
+    `export const placeholderProgram = "${PROGRAM_ID}";\n`,
     "/** The published inbox program of a cluster, by its CAIP-2 reference; undefined for a private cluster. */",
     "export function findSolanaProgram(cluster: string): string | undefined {",
     "  return Object.hasOwn(programs, cluster) ? programs[cluster] : undefined;",

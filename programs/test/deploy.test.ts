@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { computeSolanaInbox } from "@tributary/inbox/solana/address";
 import { tokenProgram } from "@tributary/inbox/solana/keys";
 import { buildSettle, readonlyMeta, signerMeta, writableMeta } from "@tributary/inbox/solana/instructions";
-import { solanaProgramHash } from "@tributary/inbox/solana/program";
+import { placeholderProgram, solanaProgramHash } from "@tributary/inbox/solana/program";
 import { solanaProgramCode } from "@tributary/inbox/solana/programCode";
 import pino from "pino";
 import type { Config } from "../../src/config/config.ts";
@@ -43,13 +43,12 @@ function writeKey(name: string, { key }: Keypair): string {
   return path;
 }
 
-const status = (address: string) =>
-  renderCli(["solana", "status", "--rpc", server.url, "--program", address, "--json"]);
+const status = (address: string) => renderCli(["hub", "status", "--rpc", server.url, "--program", address, "--json"]);
 const kindOf = ({ out }: { out: string }) => (JSON.parse(out) as { kind: string }).kind;
 
 function deploy(key: Keypair) {
   const keys = ["--key-file", writeKey("payer.json", operator), "--program-key", writeKey("program.json", key)];
-  return renderCli(["solana", "deploy", "--rpc", server.url, ...keys]);
+  return renderCli(["hub", "deploy", "--rpc", server.url, ...keys]);
 }
 
 test("deploy creates the program, compares it, and gives its authority up; status agrees", async () => {
@@ -146,4 +145,67 @@ test("a start refuses a program that is missing, differs, or can be changed", as
   world.put(data, { owner: UPGRADEABLE_LOADER, data: header(Buffer.alloc(33)) });
   await start(program.address);
   await start(program.address, "http://127.0.0.1:1");
+});
+
+const SAMPLE = new URL("../../config/testnets.json", import.meta.url);
+const GATE = { url: "http://127.0.0.1:1", secretEnv: "TRIBUTARY_GATE_SECRET" };
+const VARIABLES = {
+  TRIBUTARY_GAS_KEY_BASE_SEPOLIA: `0x${"1a".repeat(32)}`,
+  TRIBUTARY_GATE_SECRET: "s".repeat(40),
+};
+
+/** The sample with one EVM chain that does not answer, and a Solana cluster. */
+function writeConfig(cluster: object): string {
+  const config = JSON.parse(readFileSync(SAMPLE, "utf8")) as { chains: object[]; gate?: object };
+  config.chains = [
+    ...config.chains.slice(0, 1).map((chain) => ({ ...chain, rpcUrls: ["http://127.0.0.1:1"] })),
+    { namespace: "solana", tokens: [{ symbol: "USDC", mint: scene.mint, decimals: 6 }], ...cluster },
+  ];
+  config.gate = GATE;
+  const file = join(folder.path, "config.json");
+  writeFileSync(file, JSON.stringify(config));
+  return file;
+}
+
+test("hub status and hub deploy take both kinds of chains from a configuration", async () => {
+  const own = createKeypair();
+  const urls = { publicRpcUrl: server.url, explorerUrl: "http://explorer.test", rpcUrl: server.url };
+  const cluster = { reference: "1".repeat(32), name: "Local Solana", slug: "local-solana", ...urls };
+  const file = writeConfig({ ...cluster, program: own.address });
+  const run = (...words: string[]) => renderCli(["hub", ...words, "--config", file], VARIABLES);
+  const both = await run("status");
+  assert.equal(both.code, 1);
+  assert.match(both.out, /^✗ Base Sepolia {2}unknown: the chain does not answer$/m);
+  assert.match(
+    both.out,
+    new RegExp(`^✗ Local Solana {2}program ${own.address}: missing: deploy it with .tributary hub`, "m"),
+  );
+  const keys = ["--key-file", writeKey("payer.json", operator), "--program-key", writeKey("own.json", own)];
+  const keyless = await run("deploy", "--chain", "local-solana");
+  assert.deepEqual([keyless.code, keyless.out], [2, ""]);
+  assert.match(keyless.err, /Missing private key: name its file in --key-file/);
+  const other = await run("deploy", "--chain", "local-solana", ...keys.with(3, writeKey("program.json", program)));
+  assert.match(
+    other.err,
+    new RegExp(`--program-key is the key of ${program.address}, and this cluster's program is ${own.address}`),
+  );
+  const deployed = await run("deploy", "--chain", "local-solana", ...keys);
+  assert.deepEqual([deployed.code, deployed.out], [0, `${own.address}: is deployed and final\n`]);
+  const found = await run("status", "--chain", "local-solana", "--json");
+  assert.equal(found.code, 0);
+  assert.deepEqual(JSON.parse(found.out), [
+    { chain: `solana:${"1".repeat(32)}`, name: "Local Solana", address: own.address, program: "present" },
+  ]);
+});
+
+test("a service does not start with the address that stands for a program", async () => {
+  const devnet = { reference: "EtWTRABZaYq6iMfeYKouRu166VU2xqa1", rpcUrl: server.url };
+  for (const cluster of [devnet, { ...devnet, program: placeholderProgram }]) {
+    const { code, err } = await renderCli(["serve", "--check", "--config", writeConfig(cluster)], VARIABLES);
+    assert.equal(code, 2);
+    assert.match(
+      err,
+      /^error: chains\[1\]\.program: \w+ stands for a program that is on no public cluster yet; deploy/,
+    );
+  }
 });

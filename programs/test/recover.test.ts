@@ -7,13 +7,22 @@ import { solanaTermsToWire } from "@tributary/inbox/solana/wire";
 import { renderCli, runCli, temporaryFolder } from "../../test/support/cli.ts";
 import { startRpcServer } from "./support/rpcServer.ts";
 import { RECOVER_AFTER, Scene, START } from "./support/scene.ts";
-import { associated, fund } from "./support/tokens.ts";
+import {
+  associated,
+  createAssociated,
+  createMint,
+  fund,
+  sendLamports,
+  setFrozen,
+  transferTokens,
+} from "./support/tokens.ts";
 import type { Keypair } from "./support/world.ts";
 
 // The command with nothing but terms, an RPC URL and a key.
 
 const scene = new Scene();
-const { world, mint, otherMint, stranger, operator, merchant, recoverer, feeAccount, payoutAccount } = scene;
+const { world, mint, otherMint, payer, stranger, operator, merchant, recoverer, thief, feeAccount, payoutAccount } =
+  scene;
 const folder = temporaryFolder();
 let server: Awaited<ReturnType<typeof startRpcServer>>;
 
@@ -48,13 +57,13 @@ function writeKey(name: string, { key }: Keypair): string {
 }
 
 function recover(file: string, ...options: string[]) {
-  return renderCli(["solana", "recover", file, "--rpc", server.url, "--program", scene.program, ...options]);
+  return renderCli(["recover", file, "--rpc", server.url, "--program", scene.program, ...options]);
 }
 
 test("without a way it shows what the inboxes hold, and moves nothing", async () => {
   const [pay, hop] = [scene.paid(1_000n), scene.paidHop(2_000_000n)];
   const file = writeIntents("look.json", [pay, hop]);
-  const words = ["solana", "recover", file, "--rpc", server.url, "--program", scene.program];
+  const words = ["recover", file, "--rpc", server.url, "--program", scene.program];
   const { code, out, err } = await runCli(words);
   assert.deepEqual([code, err], [0, ""]);
   assert.equal(
@@ -82,7 +91,9 @@ test("any key bridges what is paid out on another chain", async () => {
   const { code, out } = await recover(writeIntents("bridge.json", [hop]), "--bridge", "--key-file", key, "--json");
   assert.equal(code, 0);
   assert.equal(supply - world.supply(mint), 2_000_000n);
-  const { transactions } = JSON.parse(out) as { transactions: { what: string; inboxAddress: string }[] };
+  const [{ transactions } = assert.fail()] = JSON.parse(out) as {
+    transactions: { what: string; inboxAddress: string }[];
+  }[];
   assert.deepEqual(
     transactions.map(({ what, inboxAddress }) => [what, inboxAddress]),
     [["bridge", hop.address]],
@@ -108,12 +119,109 @@ test("the recovery key rescues another mint at once and the pinned one in time; 
   world.setTime(START);
 });
 
+test("any key returns tokens from below the token account, and the recovery key takes SOL", async () => {
+  const inbox = scene.paid(1_000n);
+  world.must(
+    [payer],
+    [
+      createAssociated(payer, inbox.tokenAccount, { mint }),
+      transferTokens({
+        from: scene.payerAccount,
+        to: associated(inbox.tokenAccount, mint),
+        mint,
+        owner: payer.address,
+        units: 9_000_000n,
+      }),
+    ],
+  );
+  world.must([payer], [sendLamports(payer, inbox.address, 9_000_000n)]);
+  const file = writeIntents("odd.json", [inbox]);
+  const looked = await recover(file);
+  assert.match(looked.out, /^pi_0 holds 9000000 units of \w+ below its token account: every way returns them/m);
+  assert.match(
+    looked.out,
+    new RegExp(`^pi_0 holds \\d+ lamports: --rescue with the key of ${recoverer.address}$`, "m"),
+  );
+  const before = world.units(payoutAccount);
+  const settled = await recover(file, "--settle", "--key-file", writeKey("stranger.json", stranger));
+  assert.deepEqual([settled.code, settled.err], [0, ""]);
+  assert.equal(world.units(payoutAccount) - before, (9_001_000n * 995n) / 1000n);
+  const held = world.lamports(inbox.address);
+  const receiver = world.createWallet(1_000_000n).address;
+  const key = writeKey("recoverer.json", recoverer);
+  const rescued = await recover(file, "--rescue", "--key-file", key, "--to", receiver, "--json");
+  assert.deepEqual([rescued.code, rescued.err], [0, ""]);
+  const [{ transactions } = assert.fail()] = JSON.parse(rescued.out) as {
+    transactions: { units: string; mint: null }[];
+  }[];
+  assert.deepEqual(
+    transactions.map(({ mint: of, units }) => [of, BigInt(units)]),
+    [[null, held - 890_880n]],
+  );
+  assert.deepEqual([world.lamports(inbox.address), world.lamports(receiver)], [890_880n, 1_000_000n + held - 890_880n]);
+  assert.doesNotMatch((await recover(file)).out, /lamports/);
+});
+
+test("tokens that a stranger sends and freezes stop nothing else, and cost the sender no rent", async () => {
+  const [first, second] = [scene.paid(1_000_000n), scene.paid(2_000_000n)];
+  const spam = createMint(world, thief);
+  const freeze = (account: string) => setFrozen(account, spam, { authority: thief, isFrozen: true });
+  const spamAccount = fund(world, thief, { owner: first.address, mint: spam, units: 9n });
+  const nested = fund(world, thief, { owner: second.tokenAccount, mint: spam, units: 9n });
+  world.must([thief], [freeze(spamAccount), freeze(nested)]);
+  const wrong = fund(world, operator, { owner: second.address, mint: otherMint, units: 7n });
+  const file = writeIntents("spam.json", [first, second]);
+  const paid = world.units(payoutAccount);
+  const settled = await recover(file, "--settle", "--key-file", writeKey("stranger.json", stranger));
+  assert.deepEqual([settled.code, settled.err, world.units(payoutAccount) - paid], [0, "", 2_985_000n]);
+  assert.equal(world.exists(associated(second.address, spam)), false);
+  const before = world.units(associated(recoverer.address, otherMint));
+  const rescued = await recover(file, "--rescue", "--key-file", writeKey("recoverer.json", recoverer), "--json");
+  assert.deepEqual([rescued.code, world.units(wrong)], [1, 0n]);
+  assert.equal(world.units(associated(recoverer.address, otherMint)) - before, 7n);
+  const [{ failures, transactions } = assert.fail()] = JSON.parse(rescued.out) as {
+    failures: { what: string; inboxAddress: string; mint: string; reason: string }[];
+    transactions: { mint: string | null }[];
+  }[];
+  assert.deepEqual(
+    failures.map(({ what, inboxAddress, mint: of }) => [what, inboxAddress, of]),
+    [
+      ["unnest", second.address, spam],
+      ["rescue", first.address, spam],
+    ],
+  );
+  assert.match(failures[1]?.reason ?? "", /The cluster rejects the transaction/);
+  assert.deepEqual(
+    transactions.filter(({ mint: of }) => of !== null).map(({ mint: of }) => of),
+    [otherMint],
+  );
+  assert.match(rescued.err, new RegExp(`rescue of 9 units of ${spam} failed: The cluster rejects`));
+});
+
+test("a burn below the minimum, or to another messenger, is not sent; a token account receives no rescue", async () => {
+  const [small, foreign] = [scene.paidHop(999_999n), scene.paidHop(2_000_000n, { messenger: scene.robber })];
+  const file = writeIntents("unbridgeable.json", [small, foreign]);
+  const key = writeKey("stranger.json", stranger);
+  const { code, out, err } = await recover(file, "--bridge", "--key-file", key);
+  assert.deepEqual([code, err], [0, ""]);
+  const rescue = `; --rescue with the key of ${recoverer.address} from 2027-07-07`;
+  assert.equal(
+    out,
+    `pi_0 holds 999999 units of ${mint}: the bridge takes no less than the minimum of its terms${rescue}\n` +
+      `pi_1 holds 2000000 units of ${mint}: it is not bridged, because its terms name a messenger that is not Circle's${rescue}\n`,
+  );
+  const recovery = writeKey("recoverer.json", recoverer);
+  const refused = await recover(file, "--rescue", "--key-file", recovery, "--to", payoutAccount);
+  assert.deepEqual([refused.code, world.units(small.tokenAccount)], [1, 999_999n]);
+  assert.match(refused.err, /--to: \w+ is a token account or a mint: name the wallet that owns the account/);
+});
+
 test("wrong input is refused with its reason", async () => {
   const file = writeIntents("wrong.json", [scene.pay()]);
   const cases: readonly (readonly [string[], number, RegExp])[] = [
-    [[file, "--rpc", "ftp://x"], 2, /--rpc must be one http\(s\) URL/],
+    [[file, "--rpc", "ftp://x"], 2, /--rpc must be one or more http\(s\) URLs/],
     [[file, "--rpc", server.url], 2, /has no published inbox program: name yours with --program/],
-    [[file, "--rpc", server.url, "--program", scene.robber], 1, /Entry|belongs to the program/],
+    [[file, "--rpc", server.url, "--program", scene.robber], 1, /The inbox \w+ belongs to the program/],
     [[file, "--rpc", server.url, "--program", scene.program, "--settle"], 2, /Missing private key/],
     [
       [file, "--rpc", server.url, "--to", "me", "--rescue", "--key-file", writeKey("a.json", stranger)],
@@ -125,10 +233,23 @@ test("wrong input is refused with its reason", async () => {
       1,
       /must be a JSON list of 64 bytes/,
     ],
-    [[writeFile("c.json", {}), "--rpc", server.url, "--program", scene.program], 1, /it has no inboxTerms.solana/],
+    [
+      [
+        writeFile("c.json", [{ inboxTerms: { solana: { kind: "pay" } } }, {}]),
+        "--rpc",
+        server.url,
+        "--program",
+        scene.program,
+      ],
+      1,
+      /Entry 1: inboxTerms\.solana: version is undefined, and this release knows 1\./,
+    ],
+    [[file, "--rpc", `${server.url},http://127.0.0.1:1`], 2, /--rpc names both kinds of chains/],
+    [[file, "--rpc", server.url, "--token", "0x00"], 2, /--token is for EVM chains/],
+    [[file, "--rpc", "http://127.0.0.1:1", "--bridge"], 2, /Missing private key/],
   ];
   for (const [words, code, reason] of cases) {
-    const result = await renderCli(["solana", "recover", ...words]);
+    const result = await renderCli(["recover", ...words]);
     assert.deepEqual([result.code, result.out], [code, ""], result.err);
     assert.match(result.err, reason);
   }

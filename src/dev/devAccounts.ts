@@ -19,6 +19,8 @@ export const DEV_ROLES = [
   /** Recovery addresses of the two demo merchants. */
   "recoveryFirst",
   "recoverySecond",
+  /** Signs the messages of the local bridge, and keeps its fees. */
+  "attester",
   /** Has gas and no role; tests use it as an outsider. */
   "stranger",
 ] as const;

@@ -1,7 +1,9 @@
 import { MAX_FEE_PER_GAS_DEFAULT } from "../config/knownChains.ts";
-import type { ChainConfig, Config } from "../config/config.ts";
+import type { EvmChainConfig, Config } from "../config/config.ts";
 import { DEV_ACCOUNTS } from "./devAccounts.ts";
+import { localBridge, type LocalBridge } from "./chains/bridge.ts";
 import type { LocalChain } from "./chains/localChains.ts";
+import type { DevSolana } from "./devSolana.ts";
 
 /** The chains of the dev world. No public network uses these ids. */
 export const DEV_CHAINS = [
@@ -15,18 +17,27 @@ const POLL_MS = 200;
 /** 1,000 in the payout currency. Larger deposits wait for the `finalized` tag, so that the dev world shows both tiers. */
 const LARGE_PRICE_UNITS = 1_000_000_000n;
 
+/** In millionths. Blocks here are final so soon that nothing crosses fast. */
+const FAST_FEE_PPM_MAX = 500;
+
 /** Platform fee of the demo merchants, in hundredths of a percent. */
 export const DEV_FEE_BPS = 50;
 
+/** The token that the local bridge carries. */
+export const BRIDGED_SYMBOL = "USDC";
+
 export type DevConfigOptions = {
   chains: readonly LocalChain[];
+  solana: DevSolana;
+  /** The local service that proves burns. */
+  attestationUrl: string;
   port: number;
   /** Directory of the database; undefined keeps it in memory. */
   directory: string | undefined;
   logLevel: Config["logLevel"];
 };
 
-export function devConfig({ chains, port, directory, logLevel }: DevConfigOptions): Config {
+export function devConfig({ chains, solana, attestationUrl, port, directory, logLevel }: DevConfigOptions): Config {
   const baseUrl = `http://${HOST}:${port}`;
   return {
     environment: "test",
@@ -35,17 +46,29 @@ export function devConfig({ chains, port, directory, logLevel }: DevConfigOption
     database: { kind: "pglite", directory },
     feeRecipient: DEV_ACCOUNTS.feeRecipient.address,
     feeBps: DEV_FEE_BPS,
-    chains: chains.map((chain) => devChain(chain, baseUrl)),
+    chains: [...chains.map((chain) => devChain(chain, baseUrl)), solana.config(baseUrl)],
+    bridge: { attestationUrl, fastFeePpmMax: FAST_FEE_PPM_MAX },
     defaultRail: `${DEV_CHAINS[0].slug}:usdc`,
     logLevel,
   };
+}
+
+/** The bridge's contracts on a chain of the dev world, whose domain is its place in the list. */
+export function devBridge(chainId: number): LocalBridge {
+  return localBridge(
+    chainId,
+    Math.max(
+      0,
+      DEV_CHAINS.findIndex((known) => known.chainId === chainId),
+    ),
+  );
 }
 
 export function devSlug(chainId: number): string {
   return DEV_CHAINS.find((known) => known.chainId === chainId)?.slug ?? `dev-${chainId}`;
 }
 
-function devChain(chain: LocalChain, baseUrl: string): ChainConfig {
+function devChain(chain: LocalChain, baseUrl: string): EvmChainConfig {
   const { caip2, chainId, name, rpcUrl } = chain;
   return {
     caip2,
@@ -76,7 +99,9 @@ function devChain(chain: LocalChain, baseUrl: string): ChainConfig {
       minimumUnits: 10n ** BigInt(decimals - 2),
       isOrigin: true,
       isRail: true,
+      ...(symbol === BRIDGED_SYMBOL ? { bridge: "cctp-v2" as const } : {}),
     })),
     defaultToken: "USDC",
+    cctp: devBridge(chainId),
   };
 }

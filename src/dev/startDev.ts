@@ -17,11 +17,15 @@ import { openReadableLog } from "../operator/process/logs.ts";
 import { startOperatorControl } from "../operator/control/startOperatorControl.ts";
 import { exitOnFatal } from "../operator/process/shutdown.ts";
 import type { Terminal } from "../operator/process/terminal.ts";
-import { DEV_CHAINS, devConfig } from "./devConfig.ts";
+import { startAttestationServer, type AttestationServer } from "./attestation/attestationServer.ts";
+import { BRIDGED_SYMBOL, DEV_CHAINS, devBridge, devConfig } from "./devConfig.ts";
 import { addExplorer } from "./explorer/explorer.ts";
 import { addDemoShop } from "./shop/demoShop.ts";
 import { restoreMerchants } from "./devState.ts";
-import { startLocalChains, type LocalChains } from "./chains/localChains.ts";
+import { deployLocalBridge, type BridgeSide } from "./chains/bridge.ts";
+import { createDevClient } from "./chains/devClient.ts";
+import { startLocalChains, type LocalChain, type LocalChains } from "./chains/localChains.ts";
+import type { DevSolana } from "./devSolana.ts";
 import { findPort } from "./findPort.ts";
 import { buildManifest, type DevManifest } from "./devManifest.ts";
 
@@ -61,10 +65,21 @@ export async function startDev(options: DevOptions): Promise<DevWorld> {
     await pendingSnapshot.catch(() => undefined);
     throw error;
   });
+  const solana = await startSolana(directory).catch(async (error: unknown) => {
+    await Promise.allSettled([pendingSnapshot, chains.stop()]);
+    throw error;
+  });
+  const sides = bridgeSides(chains.chains);
+  const attestation = await startAttestationServer(sides, { now: () => systemClock.now().getTime() });
+  // Deployed while the database opens.
+  const pendingBridge = deployLocalBridge(sides);
+  pendingBridge.catch(() => undefined);
   try {
     const port = await findPort(HOST, preferredPort);
     const config = devConfig({
       chains: chains.chains,
+      solana,
+      attestationUrl: attestation.url,
       port,
       directory: directory === undefined ? undefined : join(directory, "database"),
       logLevel: options.logLevel,
@@ -75,7 +90,7 @@ export async function startDev(options: DevOptions): Promise<DevWorld> {
       onFatal: exitOnFatal(log),
       snapshot: await pendingSnapshot,
     });
-    const running = await runWorld(world, { chains, home, directory });
+    const running = await runWorld(world, { chains, solana, attestation, pendingBridge, home, directory });
     return {
       ...running,
       log,
@@ -83,10 +98,21 @@ export async function startDev(options: DevOptions): Promise<DevWorld> {
       chainStopped: chains.stopped,
     };
   } catch (error) {
-    await pendingSnapshot.catch(() => undefined);
+    await Promise.allSettled([pendingSnapshot, pendingBridge]);
+    await attestation.stop();
+    await solana.stop();
     await chains.stop();
     throw error;
   }
+}
+
+/** The chains as a bridge that carries USDC joins them. */
+function bridgeSides(chains: readonly LocalChain[]): BridgeSide[] {
+  return chains.flatMap(({ chainId, rpcUrl, tokens }): BridgeSide[] => {
+    const token = tokens.find(({ symbol }) => symbol === BRIDGED_SYMBOL);
+    if (token === undefined) return [];
+    return [{ chainId, client: createDevClient(rpcUrl), token: token.address, bridge: devBridge(chainId) }];
+  });
 }
 
 async function startChains(directory: string | undefined): Promise<LocalChains> {
@@ -102,6 +128,16 @@ async function startChains(directory: string | undefined): Promise<LocalChains> 
   }
 }
 
+/** The runtime of Solana is a development dependency, as anvil is. */
+async function startSolana(directory: string | undefined): Promise<DevSolana> {
+  try {
+    const { startDevSolana } = await import("./devSolana.ts");
+    return await startDevSolana(systemClock, directory === undefined ? undefined : join(directory, "solana"));
+  } catch (error) {
+    throw new CommandError(`The local Solana did not start: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
 /** Loads the migrated snapshot from the package's cache folder, or from the user's folder when that is not writable. */
 async function prepareSnapshot(home: string): Promise<Blob> {
   const appliedAt = systemClock.now();
@@ -111,13 +147,21 @@ async function prepareSnapshot(home: string): Promise<Blob> {
   );
 }
 
-type DevParts = { chains: LocalChains; home: string; directory: string | undefined };
+type DevParts = {
+  chains: LocalChains;
+  solana: DevSolana;
+  attestation: AttestationServer;
+  pendingBridge: Promise<void>;
+  home: string;
+  directory: string | undefined;
+};
 
 async function runWorld(
   world: World,
-  { chains, home, directory }: DevParts,
+  { chains, solana, attestation, pendingBridge, home, directory }: DevParts,
 ): Promise<{ manifest: DevManifest; stop(): Promise<void> }> {
   try {
+    await pendingBridge;
     await verifyChains(world.config, world.chains, world.log);
     const accounts = await restoreMerchants(world, directory, chains.chains);
     const manifest = buildManifest({ baseUrl: world.config.baseUrl, accounts, chains: chains.chains });
@@ -136,7 +180,9 @@ async function runWorld(
     const stop = async () => {
       await control.close();
       await service.stop();
+      await attestation.stop();
       // Last, because draining loops may still read their chain.
+      await solana.stop();
       await chains.stop();
     };
     return { manifest, stop };

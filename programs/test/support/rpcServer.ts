@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { decodeKey, encodeKey } from "@tributary/inbox/solana/keys";
 import type { World } from "./world.ts";
 
-// The JSON-RPC methods that the commands use, over the runtime of the tests. A transaction is confirmed at once.
+// The JSON-RPC methods that the commands and the recovery page use, over the runtime of the tests. A transaction is confirmed at once.
 
 type Handler = (parameters: readonly unknown[]) => unknown;
 
@@ -19,6 +19,10 @@ export async function startRpcServer(
   const handlers = createHandlers(world, genesisHash);
   const server = createServer((request, response) => {
     void (async () => {
+      // Web pages ask too.
+      response.setHeader("access-control-allow-origin", "*");
+      response.setHeader("access-control-allow-headers", "content-type");
+      if (request.method === "OPTIONS") return void response.end();
       const { id, method, params } = JSON.parse(await text(request)) as {
         id: number;
         method: string;
@@ -80,6 +84,9 @@ function createHandlers(world: World, genesisHash: string): Readonly<Record<stri
       };
     },
     getMinimumBalanceForRentExemption: ([bytes]) => Number(world.rent(bytes as number)),
+    simulateTransaction: ([transaction]) => ({
+      value: world.simulateRaw(new Uint8Array(Buffer.from(transaction as string, "base64"))),
+    }),
     sendTransaction: ([transaction]) => world.sendRaw(new Uint8Array(Buffer.from(transaction as string, "base64"))),
     getSignatureStatuses: () => ({ value: [{ err: null, confirmationStatus: "confirmed" }] }),
   };

@@ -1,7 +1,12 @@
 import { createPrivateKey, generateKeyPairSync, sign } from "node:crypto";
 import type { KeyObject } from "node:crypto";
-import { Account, FailedTransactionMetadata, LiteSvm } from "litesvm/dist/internal.js";
-import { decodeKey, encodeKey, systemProgram } from "@tributary/inbox/solana/keys";
+import {
+  Account,
+  FailedTransactionMetadata,
+  LiteSvm,
+  TransactionErrorInstructionError,
+} from "litesvm/dist/internal.js";
+import { decodeKey, encodeKey, encodeSignature, systemProgram } from "@tributary/inbox/solana/keys";
 import { encodeMessage, encodeTransaction } from "@tributary/inbox/solana/message";
 import type { SolanaInstruction } from "@tributary/inbox/solana/instructions";
 
@@ -38,6 +43,22 @@ export function keypairFromSeed(seed: Uint8Array): Keypair {
   const key = createPrivateKey({ key: Buffer.concat([prefix, seed]), format: "der", type: "pkcs8" });
   const exported = key.export({ format: "jwk" }).x ?? "";
   return { address: encodeKey(new Uint8Array(Buffer.from(exported, "base64url"))), key };
+}
+
+/** The errors without fields that the tests meet, by the runtime's numbers. */
+const FIELDLESS_ERRORS: Readonly<Record<number, string>> = {
+  2: "AccountNotFound",
+  4: "InsufficientFundsForFee",
+  7: "BlockhashNotFound",
+};
+
+/** A transaction's error in the JSON of a node. */
+function toWireError(error: unknown): unknown {
+  if (typeof error === "number") return FIELDLESS_ERRORS[error] ?? String(error);
+  if (!(error instanceof TransactionErrorInstructionError)) return String(error);
+  const inner = error.err();
+  const custom = typeof inner === "object" && "code" in inner ? { Custom: inner.code } : String(inner);
+  return { InstructionError: [error.index, custom] };
 }
 
 export class World {
@@ -81,7 +102,19 @@ export class World {
   sendRaw(transaction: Uint8Array): string {
     const outcome = this.#run(transaction);
     if (!outcome.ok) throw new Error(`Transaction simulation failed: ${outcome.reason}`);
-    return Buffer.from(transaction.slice(1, 65)).toString("hex");
+    return encodeSignature(transaction.slice(1, 65));
+  }
+
+  /** Runs a transaction without checking its signatures or changing anything, and returns what a node answers. */
+  simulateRaw(transaction: Uint8Array): { err: unknown; logs: string[] } {
+    this.svm.setSigverify(false);
+    try {
+      const result = this.svm.simulateLegacyTransaction(transaction);
+      const err = result instanceof FailedTransactionMetadata ? toWireError(result.err()) : null;
+      return { err, logs: result.meta().logs() };
+    } finally {
+      this.svm.setSigverify(true);
+    }
   }
 
   /** Like send; throws when the transaction fails. */

@@ -4,6 +4,7 @@ import {
   publicActions,
   type Hex,
   type TransactionReceipt,
+  TimeoutError,
   TransactionReceiptNotFoundError,
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
@@ -94,7 +95,8 @@ async function sendAndWait(client: DevClient, serializedTransaction: Hex): Promi
   const hash = await client.sendRawTransaction({ serializedTransaction });
   for (let poll = 1; poll <= RECEIPT_POLLS_MAX; poll += 1) {
     const receipt = await client.getTransactionReceipt({ hash }).catch((error: unknown) => {
-      if (error instanceof TransactionReceiptNotFoundError) return undefined;
+      // A busy machine may not answer in time; asking again is harmless.
+      if (error instanceof TransactionReceiptNotFoundError || error instanceof TimeoutError) return undefined;
       throw error;
     });
     if (receipt !== undefined) return receipt;

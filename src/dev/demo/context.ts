@@ -13,6 +13,8 @@ export type DemoContext = {
   api: TributaryClient;
   read: SnapshotReader;
   payer: Payer;
+  /** A payer on another chain, with a token there that a bridge carries to the payout; absent outside the dev world. */
+  away?: { payer: Payer; token: string; chainName: string };
   terminal: Terminal;
   /** Ids of settlements that are already printed. */
   reportedSettlements: Set<string>;
@@ -68,6 +70,19 @@ export async function payIntent(context: DemoContext, intent: DemoIntent, amount
   return sent.txHash;
 }
 
+/** Sends `amount` whole tokens to the inbox on another chain and returns the transaction hash. */
+export async function payAway(context: DemoContext, intent: DemoIntent, amount: number): Promise<string> {
+  const { away } = context;
+  if (away === undefined) throw new CommandError("Only the dev world has a payer on another chain.");
+  const sent = await away.payer.transfer(away.token, intent.inboxAddress, toUnits(intent, amount));
+  printStep(
+    context,
+    "paid",
+    `${amount} ${symbolOf(intent)} on ${away.chainName} in block ${sent.blockNumber}, ${sent.txHash}`,
+  );
+  return sent.txHash;
+}
+
 /** Waits until the deposit of `txHash` is counted, and prints each change of its status. */
 export async function waitUntilCounted(
   context: DemoContext,
@@ -109,7 +124,8 @@ export async function waitUntilSettled(context: DemoContext, intent: DemoIntent)
       for (const { settlementId, status, grossUnits, feeUnits, netUnits, txs } of settlements.toReversed()) {
         if (status !== "landed" || context.reportedSettlements.has(settlementId)) continue;
         context.reportedSettlements.add(settlementId);
-        const [tx] = txs;
+        // Of a settlement that a bridge carried, the last one landed it.
+        const tx = txs.at(-1);
         const split = [grossUnits, netUnits, feeUnits].map((units) =>
           formatUnits(BigInt(units ?? 0), intent.payout.decimals),
         );

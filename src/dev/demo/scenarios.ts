@@ -2,6 +2,7 @@ import {
   compareTexts,
   checkBalances,
   createIntent,
+  payAway,
   payIntent,
   readBalances,
   formatIntentUnits,
@@ -16,7 +17,8 @@ import {
 // The scenarios of the demo, in order. Amounts are whole tokens, so that rounding cannot hide a difference.
 
 export type ScenarioResult = { intentId: string; checks: Check[] };
-export type DemoScenario = { title: string; run(context: DemoContext): Promise<ScenarioResult> };
+/** `isAway`: it needs a payer on another chain. */
+export type DemoScenario = { title: string; isAway?: boolean; run(context: DemoContext): Promise<ScenarioResult> };
 
 /** Millionths of the payout currency. */
 const PRICE_UNITS_PER_CURRENCY_UNIT = 1_000_000;
@@ -31,6 +33,7 @@ export const SCENARIOS: readonly DemoScenario[] = [
   { title: "An intent of 30, paid in three parts", run: payInParts },
   { title: "An intent of 10, paid with 12", run: payTooMuch },
   { title: "A settled intent, paid with 5 more", run: payAfterSettled },
+  { title: "An intent of 15, paid on another chain", isAway: true, run: payOnAnotherChain },
 ];
 
 async function payAtOnce(context: DemoContext): Promise<ScenarioResult> {
@@ -108,6 +111,25 @@ async function payAfterSettled(context: DemoContext): Promise<ScenarioResult> {
       ...balanceChecks,
       compareTexts("the last deposit is marked late", "true", String(late)),
       ...checkState(snapshot.intent, "settled", "overpaid"),
+    ],
+  };
+}
+
+async function payOnAnotherChain(context: DemoContext): Promise<ScenarioResult> {
+  const intent = await createIntent(context, oneTimeIntent(15, "demo: paid on another chain"));
+  const before = await readBalances(context, intent);
+  await waitUntilCounted(context, intent, await payAway(context, intent, 15));
+  const snapshot = await waitUntilSettled(context, intent);
+  const paid = toUnits(intent, 15);
+  // Blocks of the dev world are final so soon that the bridge is free.
+  const balanceChecks = await checkBalances(context, snapshot, { before, gainedUnits: paid, totalUnits: paid });
+  const chains = snapshot.settlements.flatMap(({ txs }) => txs.map(({ chain }) => chain));
+  return {
+    intentId: intent.intentId,
+    checks: [
+      ...balanceChecks,
+      compareTexts("its settlement has transactions on", "2 chains", `${new Set(chains).size} chains`),
+      ...checkState(snapshot.intent, "settled", "paid"),
     ],
   };
 }

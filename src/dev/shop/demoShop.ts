@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { formatUnits } from "viem";
+import { formatUnits, numberToHex, type Hex } from "viem";
 import { createApiClient } from "../../operator/client/apiClient.ts";
 import type { LocalChain } from "../chains/localChains.ts";
+import { transferCall } from "../chains/tokens.ts";
 import type { ManifestAccount } from "../devManifest.ts";
 import { createDemoWallet, WalletError } from "./demoWallet.ts";
 
@@ -32,14 +33,14 @@ export function addDemoShop(server: FastifyInstance, { baseUrl, account, chains 
   const api = createApiClient({ baseUrl, apiKey: account.apiKey });
   const wallet = createDemoWallet(chains);
   addAction(server, "orders", async () => {
-    const { intentId } = await api.createPaymentIntent({
+    const intent = await api.createPaymentIntent({
       priceUnits: PRICE_UNITS,
       oneTime: true,
       description: "The Tidal Atlas",
       merchantReference: "demo shop",
       returnUrl: `${baseUrl}/demo`,
     });
-    return { intentId };
+    return { intentId: intent.intentId, transfer: describeTransfer(intent) };
   });
   addAction(server, "order", async ({ intentId }) => {
     const { status, amounts, payout } = await api.getPaymentIntent(String(intentId));
@@ -55,6 +56,14 @@ export function addDemoShop(server: FastifyInstance, { baseUrl, account, chains 
   addAction(server, "wallet", async ({ method, params }) => ({
     result: await wallet.request(String(method), Array.isArray(params) ? params : []),
   }));
+}
+
+type Order = Awaited<ReturnType<ReturnType<typeof createApiClient>["createPaymentIntent"]>>;
+
+/** The transfer that pays an order, for the wallet of the shop's page. */
+function describeTransfer({ inboxAddress, payout, amounts }: Order): object {
+  const call = transferCall(payout.tokenAddress as Hex, inboxAddress as Hex, BigInt(amounts.priceUnits ?? 0));
+  return { ...call, value: "0x0", chainId: numberToHex(BigInt(payout.chainReference)) };
 }
 
 type Action = (body: Readonly<Record<string, unknown>>) => Promise<object>;

@@ -41,19 +41,29 @@ async function showBalance() {
 
 let checkout;
 
-async function buy() {
+async function buy(paysAtOnce) {
   const mode = document.querySelector("input[name=mode]:checked")?.value ?? "modal";
   done.textContent = "";
   // The shop's server creates the intent. The page needs its id alone.
-  const { intentId } = await send("orders");
+  const { intentId, transfer } = await send("orders");
   checkout?.unmount();
   checkout = mount({
     intentId,
     mode,
     ...(mode === "inline" ? { target: "#checkout" } : {}),
+    // One click pays: the demo wallet sends what the checkout asks for as soon as it is open.
+    ...(paysAtOnce ? { onReady: () => void pay(transfer) } : {}),
     onPaid: () => void followOrder(intentId),
     onError: ({ message }) => (done.textContent = message),
   });
+}
+
+async function pay(transfer) {
+  try {
+    await provider.request({ method: "eth_sendTransaction", params: [transfer] });
+  } catch (error) {
+    done.textContent = `The demo wallet did not pay: ${error.message}`;
+  }
 }
 
 /** A hint has come from the page: what counts is what the shop's server reads. */
@@ -70,11 +80,12 @@ async function followOrder(intentId) {
   }
 }
 
-element("buy").addEventListener("click", () => void buy());
+element("buy").addEventListener("click", () => void buy(element("at-once").checked));
 element("more").addEventListener("click", () => void send("more").then(showBalance));
 void showBalance();
 const wanted = document.querySelector(`input[value="${new URLSearchParams(location.search).get("mode") ?? ""}"]`);
 if (wanted !== null) {
   wanted.checked = true;
-  if (wanted.value === "inline") void buy();
+  // Opened by a link, the checkout waits for the payer: a load of the page pays nothing.
+  if (wanted.value === "inline") void buy(false);
 }

@@ -1,0 +1,146 @@
+import { concat, keccak256, numberToHex, pad, parseAbiItem, parseEventLogs, type Hex } from "viem";
+import { sign } from "viem/accounts";
+import { parseBurnMessage } from "@tributary/recover/bridge/burnMessage";
+import { DEV_ACCOUNTS } from "../devAccounts.ts";
+import type { BridgeSide } from "../chains/bridge.ts";
+
+// What Circle's attestation service does, for the local bridge: it waits until the burn is deep enough, fills in the fields of the message
+// that the burn left empty, and signs it.
+
+const MESSAGE_SENT = parseAbiItem("event MessageSent(bytes message)");
+const NONCE_BYTE = 12;
+const THRESHOLD_MIN_BYTE = 140;
+const THRESHOLD_EXECUTED_BYTE = 144;
+const FEE_EXECUTED_BYTE = 148 + 164;
+const EXPIRATION_BYTE = 148 + 196;
+const FAST = 1_000;
+const STANDARD = 2_000;
+/** Circle's expire after about a day. */
+const EXPIRES_AFTER_BLOCKS = 86_400n;
+const PPM_PER_BPS = 100n;
+const PPM = 1_000_000n;
+const INDEX_MAX = 256n;
+
+/** How the service behaves. Tests change it while it runs. */
+export type AttestationSettings = {
+  /** The fees that it charges and reports, in basis points. */
+  fastFeeBps: number;
+  standardFeeBps: number;
+  /** Milliseconds since the block until it has seen a burn, and until it signs it. */
+  seenAfterMs: number;
+  signedAfterMs: number;
+  /** Why it does not sign; undefined signs. */
+  delayReason: string | undefined;
+  /** A message's last block on the settle chain, counted from its signing. Absent: about a day. */
+  expiresAfterBlocks: bigint;
+};
+
+export const DEFAULT_SETTINGS: AttestationSettings = {
+  fastFeeBps: 1.3,
+  standardFeeBps: 0,
+  seenAfterMs: 0,
+  signedAfterMs: 0,
+  delayReason: undefined,
+  expiresAfterBlocks: EXPIRES_AFTER_BLOCKS,
+};
+
+/** One entry of `/v2/messages`. */
+export type AttestedMessage = {
+  attestation: Hex | "PENDING";
+  message: Hex;
+  eventNonce: Hex;
+  cctpVersion: 2;
+  status: "complete" | "pending_confirmations";
+  delayReason: string | null;
+};
+
+type Sent = { message: Hex; nonce: Hex; isFast: boolean; ageMs: number; isFinal: boolean };
+
+export class LocalAttestation {
+  readonly settings: AttestationSettings = { ...DEFAULT_SETTINGS };
+  readonly #sides: readonly BridgeSide[];
+  readonly #now: () => number;
+  /** By number: a message keeps its expiry until it is asked for anew. */
+  readonly #expiries = new Map<Hex, bigint>();
+
+  /** `now`: milliseconds of the chains' time. */
+  constructor(sides: readonly BridgeSide[], now: () => number) {
+    this.#sides = sides;
+    this.#now = now;
+  }
+
+  /** The messages of a transaction; empty while it has none that the service has seen. */
+  async messagesOf(domain: number, chainTx: Hex): Promise<AttestedMessage[]> {
+    const side = this.#sideOf(domain);
+    const sent = side === undefined ? [] : await this.#readSent(side, chainTx);
+    const seen = sent.filter(({ ageMs }) => ageMs >= this.settings.seenAfterMs);
+    return Promise.all(seen.map((each) => this.#attest(each)));
+  }
+
+  /** Signs a message anew, with a later expiry. False for an unknown one. */
+  renew(nonce: Hex): boolean {
+    return this.#expiries.delete(nonce);
+  }
+
+  async #readSent({ client, bridge }: BridgeSide, chainTx: Hex): Promise<Sent[]> {
+    const receipt = await client.getTransactionReceipt({ hash: chainTx }).catch(() => undefined);
+    if (receipt === undefined || receipt.status === "reverted") return [];
+    const [block, final] = await Promise.all([
+      client.getBlock({ blockNumber: receipt.blockNumber }),
+      client.getBlock({ blockTag: "finalized" }),
+    ]);
+    return parseEventLogs({ abi: [MESSAGE_SENT], logs: receipt.logs })
+      .filter(({ address }) => address.toLowerCase() === bridge.transmitter)
+      .map(({ args: { message }, logIndex }) => ({
+        message,
+        nonce: keccak256(concat([numberToHex(bridge.domain, { size: 4 }), chainTx, pad(numberToHex(logIndex))])),
+        isFast: readNumber(message, THRESHOLD_MIN_BYTE) <= FAST,
+        ageMs: this.#now() - Number(block.timestamp) * 1_000,
+        isFinal: receipt.blockNumber <= final.number,
+      }));
+  }
+
+  async #attest({ message, nonce, isFast, ageMs, isFinal }: Sent): Promise<AttestedMessage> {
+    const { signedAfterMs, delayReason, fastFeeBps, standardFeeBps } = this.settings;
+    const entry = { message, eventNonce: nonce, cctpVersion: 2 } as const;
+    const canSign = ageMs >= signedAfterMs && delayReason === undefined && (isFast || isFinal);
+    if (!canSign)
+      return { ...entry, attestation: "PENDING", status: "pending_confirmations", delayReason: delayReason ?? null };
+    const burn = parseBurnMessage(message);
+    const feePpm = BigInt(Math.round((isFast ? fastFeeBps : standardFeeBps) * Number(PPM_PER_BPS)));
+    const fee = ((burn?.units ?? 0n) * feePpm) / PPM;
+    const signed = fill(message, [
+      [NONCE_BYTE, nonce],
+      [THRESHOLD_EXECUTED_BYTE, numberToHex(isFast ? FAST : STANDARD, { size: 4 })],
+      [FEE_EXECUTED_BYTE, pad(numberToHex(fee))],
+      [EXPIRATION_BYTE, pad(numberToHex(isFast ? await this.#expiryOf(nonce, burn?.settleDomain) : 0n))],
+    ]);
+    const signature = await sign({ hash: keccak256(signed), privateKey: DEV_ACCOUNTS.attester.privateKey, to: "hex" });
+    return { ...entry, message: signed, attestation: signature, status: "complete", delayReason: null };
+  }
+
+  async #expiryOf(nonce: Hex, settleDomain: number | undefined): Promise<bigint> {
+    const known = this.#expiries.get(nonce);
+    if (known !== undefined) return known;
+    const client = settleDomain === undefined ? undefined : this.#sideOf(settleDomain)?.client;
+    const head = client === undefined ? INDEX_MAX : await client.getBlockNumber({ cacheTime: 0 });
+    const expiry = head + this.settings.expiresAfterBlocks;
+    this.#expiries.set(nonce, expiry);
+    return expiry;
+  }
+
+  #sideOf(domain: number): BridgeSide | undefined {
+    return this.#sides.find(({ bridge }) => bridge.domain === domain);
+  }
+}
+
+function readNumber(message: Hex, start: number): number {
+  return Number(`0x${message.slice(2 + start * 2, 2 + (start + 4) * 2)}`);
+}
+
+function fill(message: Hex, fields: readonly (readonly [start: number, bytes: Hex])[]): Hex {
+  let digits = message.slice(2);
+  for (const [start, bytes] of fields)
+    digits = digits.slice(0, start * 2) + bytes.slice(2) + digits.slice(start * 2 + bytes.length - 2);
+  return `0x${digits}`;
+}

@@ -1,0 +1,129 @@
+import { cctpV2AdapterCreationCode, cctpV2AdapterSalt } from "@tributary/inbox/cctpV2Adapter";
+import {
+  concat,
+  encodeAbiParameters,
+  encodeFunctionData,
+  keccak256,
+  maxUint256,
+  parseAbi,
+  stringToHex,
+  type Hex,
+} from "viem";
+import { DEV_ACCOUNTS } from "../devAccounts.ts";
+import { deployedAddress, deploymentCall, type Deployment } from "./contracts.ts";
+import { sendCallsOrThrow, type ContractCall, type DevClient } from "./devClient.ts";
+import { fiatTokenAbi } from "./tokens.ts";
+import code from "./cctpDoubles.generated.json" with { type: "json" };
+
+// The bridge of the dev world: doubles of Circle's messenger, minter and transmitter, with the same functions, checks and words. Each chain
+// has its own, so their addresses differ, as those of its tokens do.
+
+const bridgeAbi = parseAbi([
+  "function setMessenger(address messenger)",
+  "function setBurnLimit(address token, uint256 units)",
+  "function linkTokenPair(address local, uint32 remoteDomain, address remote)",
+  "function addRemoteTokenMessenger(uint32 domain, bytes32 messenger)",
+  "function setMinFee(uint256 minFee)",
+  "function denylist(address account)",
+]);
+
+/** As Circle's: ten million USDC a message. */
+const BURN_LIMIT_UNITS = 10_000_000_000_000n;
+
+export type LocalBridge = { domain: number; messenger: Hex; minter: Hex; transmitter: Hex };
+
+/** One chain of a bridge, with the token that crosses. Addresses in lower case. */
+export type BridgeSide = { chainId: number; client: DevClient; token: Hex; bridge: LocalBridge };
+
+type PlannedBridge = LocalBridge & { deployments: readonly Deployment[] };
+
+/** The bridge's contracts on a chain, whether or not they are deployed. */
+export function localBridge(chainId: number, domain: number): LocalBridge {
+  const { deployments: _, ...bridge } = planBridge(chainId, domain);
+  return bridge;
+}
+
+function planBridge(chainId: number, domain: number): PlannedBridge {
+  const salt = keccak256(stringToHex(`tributary dev bridge ${chainId}`));
+  const deployment = (creationCode: string, types: readonly string[], values: readonly unknown[]): Deployment => ({
+    creationCode: concat([
+      creationCode as Hex,
+      encodeAbiParameters(
+        types.map((type) => ({ type })),
+        values,
+      ),
+    ]),
+    salt,
+  });
+  const { attester } = DEV_ACCOUNTS;
+  const transmitter = deployment(code.transmitter, ["uint32", "address"], [domain, attester.address]);
+  const minter = deployment(code.minter, [], []);
+  const parts = [deployedAddress(transmitter), deployedAddress(minter), attester.address];
+  const messenger = deployment(code.messenger, ["address", "address", "address"], parts);
+  return {
+    domain,
+    messenger: deployedAddress(messenger),
+    minter: deployedAddress(minter),
+    transmitter: deployedAddress(transmitter),
+    deployments: [transmitter, minter, messenger],
+  };
+}
+
+/** Deploys adapter and bridge on every side and links them all. What exists stays. */
+export async function deployLocalBridge(sides: readonly BridgeSide[]): Promise<void> {
+  await Promise.all(sides.map((side) => deploySide(side, sides)));
+}
+
+async function deploySide({ chainId, client, token, bridge }: BridgeSide, sides: readonly BridgeSide[]): Promise<void> {
+  const adapter: Deployment = { creationCode: cctpV2AdapterCreationCode, salt: cctpV2AdapterSalt };
+  const deployments = [adapter, ...planBridge(chainId, bridge.domain).deployments];
+  const codes = await Promise.all(deployments.map((each) => client.getCode({ address: deployedAddress(each) })));
+  const missing = deployments.filter((_, index) => codes[index] === undefined);
+  const others = sides.filter((side) => side.chainId !== chainId);
+  // Setting a value again changes nothing.
+  await sendCallsOrThrow(client, DEV_ACCOUNTS.issuer, [
+    ...missing.map(deploymentCall),
+    {
+      to: token,
+      data: encodeFunctionData({
+        abi: fiatTokenAbi,
+        functionName: "configureMinter",
+        args: [bridge.minter, maxUint256],
+      }),
+    },
+    { to: bridge.minter, data: encodeBridge("setMessenger", [bridge.messenger]) },
+    { to: bridge.minter, data: encodeBridge("setBurnLimit", [token, BURN_LIMIT_UNITS]) },
+    ...others.flatMap((other): ContractCall[] => [
+      { to: bridge.minter, data: encodeBridge("linkTokenPair", [token, other.bridge.domain, other.token]) },
+      {
+        to: bridge.messenger,
+        data: encodeBridge("addRemoteTokenMessenger", [other.bridge.domain, toWord(other.bridge.messenger)]),
+      },
+    ]),
+  ]);
+}
+
+/** The least fee of every burn, in ten-millionths of its units; 0 at first. */
+export function setMinFeeCall({ messenger }: LocalBridge, minFee: bigint): ContractCall {
+  return { to: messenger, data: encodeBridge("setMinFee", [minFee]) };
+}
+
+/** The most units that one burn of a token takes. */
+export function setBurnLimitCall({ minter }: LocalBridge, token: Hex, units: bigint): ContractCall {
+  return { to: minter, data: encodeBridge("setBurnLimit", [token, units]) };
+}
+
+/** Puts an account on the bridge's denylist: it can burn nothing more. */
+export function denylistCall({ messenger }: LocalBridge, account: Hex): ContractCall {
+  return { to: messenger, data: encodeBridge("denylist", [account]) };
+}
+
+type BridgeFunction = (typeof bridgeAbi)[number]["name"];
+
+function encodeBridge(functionName: BridgeFunction, args: readonly unknown[]): Hex {
+  return encodeFunctionData({ abi: bridgeAbi, functionName, args } as Parameters<typeof encodeFunctionData>[0]);
+}
+
+function toWord(address: Hex): Hex {
+  return `0x${address.slice(2).padStart(64, "0")}`;
+}

@@ -1,0 +1,127 @@
+import { encodeKey } from "@tributary/inbox/solana/keys";
+import { encodeBase58 } from "@tributary/inbox/solana/base58";
+
+// Reads the bytes of a transaction: signatures, then a message of the legacy version or of version 0.
+
+export type MessageHeader = {
+  readonly numRequiredSignatures: number;
+  readonly numReadonlySignedAccounts: number;
+  readonly numReadonlyUnsignedAccounts: number;
+};
+export type CompiledInstruction = {
+  readonly programIdIndex: number;
+  readonly accounts: readonly number[];
+  readonly data: Uint8Array;
+};
+export type TableLookup = {
+  readonly accountKey: string;
+  readonly writableIndexes: readonly number[];
+  readonly readonlyIndexes: readonly number[];
+};
+export type ParsedTransaction = {
+  readonly wire: Uint8Array;
+  readonly signatures: readonly string[];
+  readonly version: "legacy" | 0;
+  readonly header: MessageHeader;
+  readonly staticKeys: readonly string[];
+  readonly recentBlockhash: string;
+  readonly instructions: readonly CompiledInstruction[];
+  readonly lookups: readonly TableLookup[];
+};
+
+export class MalformedTransaction extends Error {}
+
+const KEY_BYTES = 32;
+const SIGNATURE_BYTES = 64;
+const VERSION_BIT = 0x80;
+
+/** Throws a MalformedTransaction when the bytes are none. */
+export function parseTransaction(wire: Uint8Array): ParsedTransaction {
+  const reader = new Reader(wire);
+  const signatures = reader.list(() => encodeBase58(reader.take(SIGNATURE_BYTES)));
+  const { version, header, staticKeys, recentBlockhash, instructions, lookups } = parseMessage(reader);
+  if (!reader.isAtEnd) throw new MalformedTransaction("bytes after the end");
+  if (signatures.length === 0 || signatures.length !== header.numRequiredSignatures)
+    throw new MalformedTransaction("wrong number of signatures");
+  return { wire, signatures, version, header, staticKeys, recentBlockhash, instructions, lookups };
+}
+
+/** The message alone, as wallets send it to learn its fee. */
+export function parseMessageBytes(bytes: Uint8Array): Omit<ParsedTransaction, "wire" | "signatures"> {
+  return parseMessage(new Reader(bytes));
+}
+
+function parseMessage(reader: Reader): Omit<ParsedTransaction, "wire" | "signatures"> {
+  const first = reader.byte();
+  const isVersioned = (first & VERSION_BIT) !== 0;
+  if (isVersioned && first !== VERSION_BIT) throw new MalformedTransaction("unknown version");
+  const header = {
+    numRequiredSignatures: isVersioned ? reader.byte() : first,
+    numReadonlySignedAccounts: reader.byte(),
+    numReadonlyUnsignedAccounts: reader.byte(),
+  };
+  const key = () => encodeKey(reader.take(KEY_BYTES));
+  const bytes = () => [...reader.take(reader.length())];
+  const staticKeys = reader.list(key);
+  const recentBlockhash = key();
+  const instructions = reader.list(() => ({
+    programIdIndex: reader.byte(),
+    accounts: bytes(),
+    data: Uint8Array.from(bytes()),
+  }));
+  const lookups = isVersioned
+    ? reader.list(() => ({ accountKey: key(), writableIndexes: bytes(), readonlyIndexes: bytes() }))
+    : [];
+  if (staticKeys.length < header.numRequiredSignatures || new Set(staticKeys).size !== staticKeys.length)
+    throw new MalformedTransaction("wrong account keys");
+  return { version: isVersioned ? 0 : "legacy", header, staticKeys, recentBlockhash, instructions, lookups };
+}
+
+/** Whether the message writes this account of its own list. */
+export function isWritableKey({ header, staticKeys }: Pick<ParsedTransaction, "header" | "staticKeys">, index: number) {
+  const { numRequiredSignatures, numReadonlySignedAccounts, numReadonlyUnsignedAccounts } = header;
+  return index < numRequiredSignatures
+    ? index < numRequiredSignatures - numReadonlySignedAccounts
+    : index < staticKeys.length - numReadonlyUnsignedAccounts;
+}
+
+class Reader {
+  readonly #bytes: Uint8Array;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at === this.#bytes.length;
+  }
+
+  byte(): number {
+    const byte = this.#bytes[this.#at];
+    if (byte === undefined) throw new MalformedTransaction("the bytes end too early");
+    this.#at += 1;
+    return byte;
+  }
+
+  take(length: number): Uint8Array {
+    if (this.#at + length > this.#bytes.length) throw new MalformedTransaction("the bytes end too early");
+    this.#at += length;
+    return this.#bytes.slice(this.#at - length, this.#at);
+  }
+
+  /** Seven bits a byte, the lowest first; at most 16 bits. */
+  length(): number {
+    let value = 0;
+    for (let shift = 0; shift <= 14; shift += 7) {
+      const byte = this.byte();
+      value |= (byte & 0x7f) << shift;
+      if (byte < VERSION_BIT) return value;
+    }
+    throw new MalformedTransaction("a length is too long");
+  }
+
+  list<Item>(read: () => Item): Item[] {
+    return Array.from({ length: this.length() }, read);
+  }
+}
