@@ -16,6 +16,11 @@ declare module "fastify" {
 
 /** Adds all operations. An id containing a slash, encoded or not, matches no route. */
 export function addApiRoutes(server: FastifyInstance, context: HttpContext): void {
+  const limits = OPERATIONS.map(({ operationId, perMinute, perMinuteAndIntent = null }) => ({
+    operationId,
+    perMinute,
+    perMinuteAndIntent,
+  }));
   for (const operation of OPERATIONS) {
     const parseInput = compileInputParser(operation);
     server.route({
@@ -29,7 +34,7 @@ export function addApiRoutes(server: FastifyInstance, context: HttpContext): voi
           reply,
           readShape: parseInput,
         });
-        const { status, body, isReplayed = false } = await operation.handle(context.world, validated);
+        const { status, body, isReplayed = false } = await operation.handle(context.world, { ...validated, limits });
         reply.code(status).headers({ "content-type": "application/json; charset=utf-8", "cache-control": "no-store" });
         if (isReplayed) reply.header("idempotent-replayed", "true");
         return reply.send(JSON.stringify(body));

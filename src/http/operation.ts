@@ -11,6 +11,8 @@ export type ValidatedRequest<Body = unknown, Parameters = Readonly<Record<string
   readonly account: AccountRow;
   /** The scopes of the key. */
   readonly scopes: readonly string[];
+  /** The rate limits of every operation. */
+  readonly limits: readonly RateLimit[];
   /** The decoded `{id}` of the path; empty when the path has none. */
   readonly id: string;
   readonly query: Parameters;
@@ -35,13 +37,20 @@ type SuccessResponse = {
   readonly example: object;
 };
 
+/** A limit of requests in any 60 seconds. */
+export type RateLimit = {
+  readonly operationId: string;
+  readonly perMinute: number;
+  readonly perMinuteAndIntent: number | null;
+};
+
 /** The group of an operation in the reference. */
 export type OperationGroup = "Intents" | "Deposit addresses" | "Deposits and settlements" | "Account";
 
 /** The static description of an operation. Checks, OpenAPI document and reference are generated from it. */
 export type OperationSpec = {
   readonly operationId: string;
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH";
   /** The path, with `{id}` for an intent's id. */
   readonly path: string;
   readonly group: OperationGroup;
@@ -55,7 +64,7 @@ export type OperationSpec = {
   readonly scopes?: readonly [string, ...string[]];
   /** Whether it takes an Idempotency-Key. */
   readonly acceptsIdempotencyKey?: boolean;
-  /** Whether a POST may be repeated without a key, because a second run changes nothing. */
+  /** Whether a request other than a GET may be repeated without a key, because a second run changes nothing. */
   readonly isRetrySafe?: boolean;
   /** The limit of requests in any 60 seconds, per account. */
   readonly perMinute: number;
@@ -65,7 +74,7 @@ export type OperationSpec = {
   readonly unavailableFault?: FaultCode;
   /** The query parameters. A parameter with a default is always present after parsing. */
   readonly query?: Properties;
-  /** The schema of a POST's body. */
+  /** The schema of the body; every operation except a GET has one. */
   readonly body?: JsonSchema;
   /** Example bodies, by a short title. */
   readonly bodyExamples?: Readonly<Record<string, object>>;

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import process from "node:process";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
-import { openBrowser, skipWithoutChromium } from "../support/browser.ts";
+import { skipWithoutChromium } from "../support/browser.ts";
+import { sharedBrowser } from "../support/sharedBrowser.ts";
 import { openSample, SCREENS } from "../support/checkoutSamples.ts";
 
 // axe on the screens of the checkout page. `npm test` takes a sample; with CHECKOUT_SCREENS=all every screen is tested in both themes, and
@@ -21,10 +22,8 @@ type Violation = { id: string; help: string; nodes: { html: string; failureSumma
 let browser: Browser | undefined;
 
 before(async () => {
-  if (skipWithoutChromium === false) browser = await openBrowser();
+  if (skipWithoutChromium === false) browser = await sharedBrowser();
 });
-
-after(async () => browser?.close());
 
 for (const locale of ["en", "ar"]) {
   for (const theme of ["light", "dark"] as const) {

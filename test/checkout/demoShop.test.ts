@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import process from "node:process";
-import { after, before, describe, test } from "node:test";
+import { before, describe, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { assertAccessible } from "../support/axe.ts";
-import { openBrowser, skipWithoutChromium } from "../support/browser.ts";
-import { useDevWorld } from "../support/cli.ts";
+import { skipWithoutChromium } from "../support/browser.ts";
+import { sharedBrowser } from "../support/sharedBrowser.ts";
+import { useDevWorld } from "../support/devWorld.ts";
 
-// The demo shop, as `npm start` serves it: a payer presses a button, and the money arrives in the shop's wallet. With DEMO_IMAGES=<folder>
+// The demo shop, as `npm start` serves it: a payer presses one button, and the money arrives in the shop's wallet. With DEMO_IMAGES=<folder>
 // the test also writes the pictures of the README.
 
 const WAIT_MS = 40_000;
@@ -18,9 +19,8 @@ describe("the demo shop", { skip: skipWithoutChromium }, () => {
   let browser: Browser;
 
   before(async () => {
-    browser = await openBrowser();
+    browser = await sharedBrowser();
   });
-  after(async () => browser.close());
 
   async function withShop(query: string, use: (page: Page) => Promise<void>): Promise<void> {
     const context = await browser.newContext({ viewport: { width: 1_180, height: 860 } });
@@ -49,36 +49,52 @@ describe("the demo shop", { skip: skipWithoutChromium }, () => {
     await frame.locator("main[data-screen=paid]").waitFor({ timeout: WAIT_MS });
   }
 
+  async function waitForArrival(page: Page): Promise<void> {
+    const done = page.locator("#done").getByText(/has arrived in the shop's wallet/);
+    await done.waitFor({ timeout: WAIT_MS });
+  }
+
   async function picture(page: Page, name: string): Promise<void> {
     if (IMAGES !== undefined) await page.screenshot({ path: join(IMAGES, `${name}.png`) });
   }
 
-  test("a payer buys over the page, pays with one press, and the money arrives in the shop's wallet", async () => {
+  test("one click pays over the page, and the money arrives in the shop's wallet", async () => {
     await withShop("", async (page) => {
       await page.locator("#balance").getByText("USDC").waitFor({ timeout: WAIT_MS });
       await assertAccessible(page);
       await picture(page, "demo-shop");
       await page.locator("#buy").click();
-      await payInFrame(page, "demo-modal");
+      await waitForArrival(page);
+      await page.frameLocator("iframe").locator("main[data-screen=paid]").waitFor({ timeout: WAIT_MS });
       await picture(page, "demo-paid");
       await page.getByRole("button", { name: "Close" }).click();
-      await page
-        .locator("#done")
-        .getByText(/has arrived in the shop's wallet/)
-        .waitFor({ timeout: WAIT_MS });
       assert.equal(await page.locator("#done").innerText(), "Thank you! 24.875 USDC has arrived in the shop's wallet.");
       await picture(page, "demo-settled");
     });
   });
 
-  test("in the page, one press pays", async () => {
-    await withShop("?mode=inline", async (page) => {
-      await payInFrame(page, "demo-inline");
-      await page
-        .locator("#done")
-        .getByText(/has arrived in the shop's wallet/)
-        .waitFor({ timeout: WAIT_MS });
+  test("in the page and on a phone, one click pays too", async () => {
+    await withShop("", async (page) => {
+      await page.getByLabel("in this page").check();
+      await page.locator("#buy").click();
+      await waitForArrival(page);
       await assertAccessible(page);
+    });
+    await withShop("", async (page) => {
+      await page.setViewportSize({ width: 390, height: 844 });
+      await picture(page, "demo-phone");
+      await page.locator("#buy").click();
+      await waitForArrival(page);
+      assert.equal(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), true);
+    });
+  });
+
+  test("without paying at once, the wallet is one that the checkout offers", async () => {
+    await withShop("", async (page) => {
+      await page.getByLabel("Pays at once").uncheck();
+      await page.locator("#buy").click();
+      await payInFrame(page, "demo-modal");
+      await waitForArrival(page);
     });
   });
 

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { before, describe, test } from "node:test";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { createPublicClient, createWalletClient, http, parseAbi, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { createApiClient } from "../../src/operator/client/apiClient.ts";
-import { openBrowser, skipWithoutChromium } from "../support/browser.ts";
-import { useDevWorld } from "../support/cli.ts";
+import { skipWithoutChromium } from "../support/browser.ts";
+import { sharedBrowser } from "../support/sharedBrowser.ts";
+import { useDevWorld } from "../support/devWorld.ts";
 import { TestWallet } from "../support/testWallet.ts";
 
 // Payers in a browser, against the dev world: real chains, real transfers, the service as it is started.
@@ -30,9 +31,8 @@ describe("a payer at the checkout page", { skip }, () => {
   let browser: Browser;
 
   before(async () => {
-    browser = await openBrowser();
+    browser = await sharedBrowser();
   });
-  after(async () => browser.close());
 
   async function createIntent() {
     const { baseUrl, accounts } = world.dev.ready;
@@ -86,7 +86,7 @@ describe("a payer at the checkout page", { skip }, () => {
       const wallet = new TestWallet(world.dev.ready.payer.privateKey);
       await wallet.install(page, "Test Wallet");
       await openReady(page, intent);
-      wallet.refusesNext = true;
+      wallet.refusesNext = "eth_sendTransaction";
       await page.getByText("Pay with Test Wallet").click();
       await page.getByText("Test Wallet did not send it. Nothing was paid").waitFor({ timeout: WAIT_MS });
       await page.getByText("Pay with Test Wallet").click();

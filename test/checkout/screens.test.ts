@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { SAMPLE_ADDRESS } from "../../packages/checkout/test/samples.ts";
-import { openBrowser, skipWithoutChromium } from "../support/browser.ts";
+import { skipWithoutChromium } from "../support/browser.ts";
+import { sharedBrowser } from "../support/sharedBrowser.ts";
 import { openSample } from "../support/checkoutSamples.ts";
 
 // What a payer can press, on samples: choices that need several networks, and what depends on the device.
@@ -14,10 +15,8 @@ const PHONE = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch:
 let browser: Browser | undefined;
 
 before(async () => {
-  if (skip === false) browser = await openBrowser();
+  if (skip === false) browser = await sharedBrowser();
 });
-
-after(async () => browser?.close());
 
 async function withPage(options: BrowserContextOptions, use: (page: Page) => Promise<void>): Promise<void> {
   assert.ok(browser);

@@ -69,6 +69,20 @@ test("every client method calls its operation", async () => {
   assert.deepEqual((await client.listIntentSettlements(intentId, { limit: 1 })).data, []);
   assert.equal((await client.archivePaymentIntent(intentId)).status, "archived");
   assert.equal(created.payout.wallet.toLowerCase(), merchant.wallet);
+  const { origins: pages } = await client.replacePageOrigins({ origins: ["https://shop.example/"] });
+  assert.deepEqual([pages, (await client.listPageOrigins()).origins], [["https://shop.example"], pages]);
+  const { brand, support } = await client.updateAccount({ brand: { accent: "#7A1F3D" }, support: "help@shop.example" });
+  assert.deepEqual([brand.accent, support], ["#7a1f3d", "mailto:help@shop.example"]);
+  const account = await client.getAccount();
+  assert.deepEqual([account.accountId, account.brand], [merchant.accountId, brand]);
+});
+
+test("a refused change throws an error that names the field and its entry", async () => {
+  const { client } = await openClientHarness();
+  const page = await expectError(client.replacePageOrigins({ origins: ["https://shop.example/cart"] }));
+  assert.deepEqual([page.code, page.param], ["invalid_request", "origins[0]"]);
+  const color = await expectError(client.updateAccount({ brand: { accent: "red" } }));
+  assert.deepEqual([color.code, color.param], ["invalid_request", "brand.accent"]);
 });
 
 test("a refusal throws an error with the service's code, status, param and details", async () => {

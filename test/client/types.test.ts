@@ -19,6 +19,9 @@ export async function validCalls(client: TributaryClient): Promise<void> {
   await client.createIntentSourceInbox(intent.intentId, { chainId: 1 });
   await client.createIntentSourceInbox(intent.intentId, { namespace: "solana", reference: "x", mint: token });
   await client.recordIntentView(intent.intentId);
+  await client.replacePageOrigins({ origins: ["https://shop.example"] });
+  const accent: string | null = (await client.updateAccount({ brand: { logo: null } })).brand.accent;
+  assert.ok(accent === null || (await client.getAccount()).scopes.length > 0);
   await client.listPaymentIntents({ limit: 10, merchantReference: "a" });
   for await (const deposit of paginate((query) => client.listIntentDeposits(intent.intentId, query))) {
     const status: Deposit["status"] = deposit.status;
@@ -39,6 +42,10 @@ export async function invalidCalls(client: TributaryClient): Promise<void> {
   await client.createIntentSourceInbox("pi_1", { chainId: 1, namespace: "solana", reference: "x", mint: "y" });
   // @ts-expect-error a selection has three fields
   await client.recordIntentView("pi_1", { selection: { namespace: "eip155" } });
+  // @ts-expect-error a key changes no payout
+  await client.updateAccount({ payout: { wallet: "0x1" } });
+  // @ts-expect-error the list is required
+  await client.replacePageOrigins({});
   // @ts-expect-error a read takes no key
   await client.getPaymentIntent("pi_1", { idempotencyKey: "a" });
   // @ts-expect-error amounts in answers are strings

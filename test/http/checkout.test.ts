@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { processMovements } from "../../src/deposit/processMovements.ts";
 import { assertFault, DUSD, testApi, UNKNOWN_ID, type Json, type Merchant, type TestApi } from "../support/api.ts";
-import { openBrowser, skipWithoutChromium } from "../support/browser.ts";
+import { skipWithoutChromium } from "../support/browser.ts";
+import { sharedBrowser } from "../support/sharedBrowser.ts";
 import { TEST_CHAIN } from "../support/intents.ts";
 import { recordMovements, setHead } from "../support/movements.ts";
 import { countMoney } from "../support/countMoney.ts";
@@ -22,10 +23,8 @@ before(async () => {
   api = await testApi();
   base = await api.server.listen({ host: "127.0.0.1", port: 0 });
   merchant = await api.openMerchant();
-  if (skip === false) browser = await openBrowser();
+  if (skip === false) browser = await sharedBrowser();
 });
-
-after(async () => browser?.close());
 
 test("§1.3, D19 only the latest widget token opens a session, for its own checkout page", async () => {
   const wallet = merchant.wallet;

@@ -63,6 +63,24 @@ for (const kind of databases) {
       stream.close();
     });
 
+    test("a transfer below the minimum, which writes no event, is shown at once too", async () => {
+      const { page, intent } = await open();
+      const stream = await openStream(base, page);
+      await stream.next();
+      const events = () => db.root.selectFrom("event").select("id").where("intent_id", "=", intent.id).execute();
+      const before = (await events()).length;
+      const startedMs = performance.now();
+      await pay(api, intent, { amountUnits: 1_000n, block: 25n });
+      const shown = await stream.next();
+      assert.deepEqual(
+        shown.deposits.map(({ amount, status }) => [amount, status]),
+        [["0.001", "seen"]],
+      );
+      assert.equal((await events()).length, before, "it wrote an event");
+      assert.ok(performance.now() - startedMs < 10_000, "only the regular read has shown it");
+      stream.close();
+    });
+
     test("all pages of a payment get its events, and those of other payments do not", async () => {
       const [one, other] = [await open(), await open()];
       const streams = [await openStream(base, one.page), await openStream(base, one.page)];

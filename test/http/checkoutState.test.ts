@@ -7,7 +7,7 @@ import type { CheckoutState } from "@tributary/checkout/checkoutState";
 import { processMovements } from "../../src/deposit/processMovements.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
 import type { Caip2 } from "../../src/kernel/caip.ts";
-import { updateBrand } from "../../src/merchant/brand/updateBrand.ts";
+import { parseBrandChange, updateBrand } from "../../src/merchant/brand/updateBrand.ts";
 import { openCheckout, type OpenCheckout } from "../support/checkout.ts";
 import { assertFault, DUSD, OTHER_CHAIN_ID, testApi, type Merchant, type TestApi } from "../support/api.ts";
 import { countMoney } from "../support/countMoney.ts";
@@ -229,7 +229,7 @@ test("the merchant's support address and logo are shown, and the service's suppo
   assert.equal((await get("state")).body.merchant.support, "https://pay.example/help");
   Object.assign(api.world.config, { support: undefined });
   const logo = Buffer.from('<svg viewBox="0 0 1 1" onload="alert(1)"><path d="M0 0"/></svg>');
-  await updateBrand(api.world, other.accountId, { support: "help@shop.example", logo });
+  await updateBrand(api.world, other.accountId, parseBrandChange({ support: "help@shop.example", logo }));
   const { merchant: shown } = (await get("state")).body;
   assert.deepEqual(shown, { name: "Test", support: "mailto:help@shop.example", logo: `/c/${created.intentId}/logo` });
   const image = await api.send(shown.logo);

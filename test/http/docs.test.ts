@@ -63,7 +63,7 @@ test("the reference describes method, path, fields, examples and limit of every 
   const { text, headers } = await api.send("/docs");
   assert.match(String(headers["content-security-policy"]), /default-src 'none'/);
   assert.doesNotMatch(text, /src=|@import|url\(|<style [^>]|<link/);
-  assert.equal(text.match(/<script/g)?.length, 1);
+  assert.equal(text.match(/<script/g)?.length, 3);
   const sections = new Map(
     text.split(/<section id="/).map((section) => [section.slice(0, section.indexOf('"')), section]),
   );
@@ -75,6 +75,9 @@ test("the reference describes method, path, fields, examples and limit of every 
       `<code>${path}</code>`,
       "curl ",
       `tributary.${operationId}(`,
+      "requests.",
+      "curl_init(",
+      "The key needs the scope",
       String(success.status),
     ];
     for (const word of [...expected, `At most ${perMinute} calls`, ...fields.map((field) => `<code>${field}</code>`)]) {
@@ -215,6 +218,78 @@ test(
       await page.getByRole("link", { name: "Index of everything" }).first().click();
       await page.getByRole("link", { name: "destination_conflict" }).click();
       await page.waitForURL(`${origin}/docs/errors/destination_conflict`);
+    } finally {
+      await browser.close();
+    }
+  },
+);
+
+test(
+  "code has a copy button, one choice of language holds for all samples, and a form sends the call",
+  { skip: skipWithoutChromium },
+  async () => {
+    const api = await testApi();
+    const origin = await originOf(api);
+    const { apiKey } = await api.openMerchant();
+    const browser = await openBrowser();
+    try {
+      const context = await browser.newContext({ viewport: { width: 1_600, height: 1_000 } });
+      await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin });
+      const page = await context.newPage();
+      const errors: string[] = [];
+      const requests: string[] = [];
+      page.on("console", (message) => errors.push(message.text()));
+      page.on("pageerror", (error) => errors.push(error.message));
+      page.on("request", (request) => requests.push(`${request.method()} ${request.url().slice(origin.length)}`));
+      await page.goto(`${origin}/docs`);
+      const create = page.locator("#createPaymentIntent");
+      const read = page.locator("#getPaymentIntent");
+      await create.getByText("Python").click();
+      await read.locator("pre", { hasText: "requests.get(" }).waitFor();
+      assert.equal(await read.locator('pre[data-language="curl"]').isVisible(), false);
+      await create.locator(".code", { hasText: "requests.post(" }).getByRole("button").click();
+      await create.getByRole("button", { name: "Copied" }).waitFor();
+      const copied = await page.evaluate(() => navigator.clipboard.readText());
+      assert.match(copied, /^import os\nimport requests\n\nresponse = requests\.post\(\n/);
+      // The answer stands beside the description, in full.
+      const answer = create.locator(".answer pre");
+      assert.ok(await answer.evaluate((block) => block.scrollHeight <= block.clientHeight + 1));
+      await create.getByText("Try it with this service").click();
+      await create.getByLabel("API key").fill(apiKey);
+      await create.getByLabel("Body").fill('{"priceUnits": 5}');
+      await create.getByRole("button", { name: "Send" }).click();
+      await create.locator("output pre").waitFor();
+      assert.match(await create.locator("output p").innerText(), /^201 Created · \d+ ms · 29 calls left this minute$/);
+      const intent = JSON.parse(await create.locator("output pre").innerText()) as {
+        intentId: string;
+        priceUnits: number;
+      };
+      assert.equal(intent.priceUnits, 5);
+      // The key that was typed once serves every form.
+      await read.getByText("Try it with this service").click();
+      await read.getByLabel("id", { exact: true }).fill(intent.intentId);
+      await read.getByRole("button", { name: "Send" }).click();
+      await read.locator("output pre", { hasText: intent.intentId }).waitFor();
+      const list = page.locator("#listPaymentIntents");
+      await list.getByText("Try it with this service").click();
+      await list.getByLabel("limit", { exact: true }).fill("1");
+      await list.getByRole("button", { name: "Send" }).click();
+      await list.locator("output pre", { hasText: intent.intentId }).waitFor();
+      assert.deepEqual(errors, []);
+      const path = "/api/v1/intents";
+      assert.deepEqual(requests, [
+        "GET /docs",
+        `POST ${path}`,
+        `GET ${path}/${intent.intentId}`,
+        `GET ${path}?limit=1`,
+      ]);
+      assert.deepEqual(await page.evaluate(() => [localStorage.length, sessionStorage.length, document.cookie]), [
+        0,
+        0,
+        "",
+      ]);
+      await page.goto(`${origin}/docs/integrate/first-intent`);
+      assert.equal(await page.locator(".code .copy").count(), await page.locator("pre").count());
     } finally {
       await browser.close();
     }

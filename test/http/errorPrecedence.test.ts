@@ -4,7 +4,7 @@ import { addMs } from "../../src/kernel/clock.ts";
 import { newApiKey } from "../../src/merchant/keys/apiKey.ts";
 import { createKey } from "../../src/merchant/keys/createKey.ts";
 import { revokeKey } from "../../src/merchant/keys/revokeKey.ts";
-import { CREATE_INTENTS } from "../../src/merchant/keys/scopes.ts";
+import { DEFAULT_SCOPES } from "../../src/merchant/keys/scopes.ts";
 import { assertFault, testApi, UNKNOWN_ID, VERSION, type Merchant, type TestApi } from "../support/api.ts";
 import { OPERATIONS, type OperationId } from "../support/operationTests.ts";
 
@@ -46,9 +46,9 @@ function expectedError({
   if (scope === "lacking") return [403, "insufficient_scope"];
   if (scope === "suspended") return [403, "account_suspended"];
   if (size === "too large") return [413, "payload_too_large"];
-  if (method === "POST" && shape === "not JSON") return [400, "invalid_json"];
-  if (method === "POST" && shape === "wrong type") return [400, "invalid_content_type"];
-  if (method === "POST" && shape === "unknown field") return [400, "invalid_request"];
+  if (method !== "GET" && shape === "not JSON") return [400, "invalid_json"];
+  if (method !== "GET" && shape === "wrong type") return [400, "invalid_content_type"];
+  if (method !== "GET" && shape === "unknown field") return [400, "invalid_request"];
   if (resource === "unknown" && route.includes("{id}")) return [404, "not_found"];
   return undefined;
 }
@@ -74,7 +74,7 @@ function createAccountPool(api: TestApi, operationId: OperationId) {
   const { perMinute } = OPERATIONS[operationId];
   const accounts = new Map<string, Account>();
   const open = async (scope: Defects["scope"]): Promise<Account> => {
-    const scopes = scope === "lacking" ? [] : [CREATE_INTENTS];
+    const scopes = scope === "lacking" ? [] : DEFAULT_SCOPES;
     const merchant = await api.openMerchant({ scopes });
     const keys = await createKeys(api, merchant, scopes);
     const { id } = await merchant.insertIntent();
@@ -135,9 +135,7 @@ function send(api: TestApi, operationId: OperationId, { account, defects }: { ac
   const headers = {
     ...(version === undefined ? {} : { "service-version": version }),
     ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
-    ...(method === "POST"
-      ? { "content-type": defects.shape === "wrong type" ? "text/plain" : "application/json" }
-      : {}),
+    ...(method !== "GET" ? { "content-type": defects.shape === "wrong type" ? "text/plain" : "application/json" } : {}),
   };
   return api.send(`${path.replace("{id}", id)}${defects.path === "trailing slash" ? "/" : ""}`, {
     method: defects.verb === "wrong" ? "DELETE" : method,

@@ -15,6 +15,7 @@ import {
   type Merchant,
   type TestApi,
 } from "../support/api.ts";
+import { openCheckout, withCookie } from "../support/checkout.ts";
 import { createPostgresDatabase, openTestDatabase, type PostgresDatabase } from "../support/database.ts";
 
 const URL = "/api/v1/intents";
@@ -50,6 +51,24 @@ describe("rate limits of two services on one PostgreSQL", () => {
     const calls = Array.from({ length: count / apis.length }, () => apis).flat();
     return Promise.all(calls.map((api) => api.send(URL, { headers: merchant.headers })));
   };
+
+  test("D38 the page's routes have one limit for both services, by session", async () => {
+    const [one] = apis;
+    assert.ok(one);
+    const created = await merchant.createIntent();
+    const { cookie } = await openCheckout(one, created);
+    const pages = apis.map((api) => withCookie(api, created.intentId, cookie));
+    const answers: TestResponse[] = [];
+    for (let round = 0; round < 70; round += 1)
+      answers.push(...(await Promise.all(pages.map((page) => page.get("state")))));
+    const passed = answers.filter(({ status }) => status === 200);
+    assert.ok(passed.length <= 120 && passed.length >= 100, `${passed.length} of 140 passed`);
+    for (const page of pages) {
+      const refused = await page.get("state");
+      assertFault(refused, 429, "rate_limited");
+      assert.ok(Number(refused.headers["retry-after"]) > 0);
+    }
+  });
 
   test("19 two services together admit at most the limit of 500 parallel calls", async () => {
     const answers = await burst(500);

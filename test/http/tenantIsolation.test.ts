@@ -45,7 +45,7 @@ test("§5.3, D26 a foreign id and an unknown id run the same statements and get 
 });
 
 test("§5.3, D15 a cursor is invalid for another account, and lists never mix", async () => {
-  const db = await openTestDatabase("pglite");
+  const db = await openTestDatabase("postgres");
   const api = await openTestApi(db);
   try {
     const [one, other] = [await api.openMerchant(), await api.openMerchant()];

@@ -30,7 +30,7 @@ export function watchWallets(
   setTimeout(() => {
     const provider = (window as { ethereum?: Eip1193Provider }).ethereum;
     if (announced.size > 0 || typeof provider?.request !== "function") return;
-    add({ id: "window.ethereum", name: "Web3 Wallet", icon: null, provider, isRelayed: false });
+    add({ id: "window.ethereum", namespace: "eip155", name: "Web3 Wallet", icon: null, provider, isRelayed: false });
   }, LEGACY_WAIT_MS);
 }
 
@@ -39,6 +39,13 @@ function readAnnouncement(detail: unknown, isRelayed: boolean): BrowserWallet | 
   const { info, provider } = (detail ?? {}) as { info?: Record<string, unknown>; provider?: Eip1193Provider };
   const { uuid, name, icon } = info ?? {};
   if (typeof uuid !== "string" || typeof name !== "string" || typeof provider?.request !== "function") return undefined;
+  return { ...shownWallet("eip155", { id: uuid, name, icon }), provider, isRelayed };
+}
+
+export function shownWallet(
+  namespace: ShownWallet["namespace"],
+  { id, name, icon }: { readonly id: string; readonly name: string; readonly icon: unknown },
+): ShownWallet {
   const isImage = typeof icon === "string" && /^data:image\/(?:png|jpeg|webp|gif|svg\+xml)[;,]/.test(icon);
-  return { id: uuid, name: name.slice(0, 40), icon: isImage ? icon : null, provider, isRelayed };
+  return { id, namespace, name: name.slice(0, 40), icon: isImage ? icon : null };
 }

@@ -1,18 +1,26 @@
 import type { CheckoutState, RefusalReason } from "../src/checkoutState.ts";
 import { phoneWalletsFor } from "../src/phoneWallets.ts";
 import type { PageData } from "../src/renderDocument.ts";
-import { chooseScreen, findPayTarget, hasChoice, type Situation } from "../src/situation.ts";
+import {
+  chooseScreen,
+  findPayTarget,
+  hasChoice,
+  type AddressCheck,
+  type ShownWallet,
+  type Situation,
+} from "../src/situation.ts";
 import { formatMoney } from "../src/format.ts";
 import { createTranslator } from "../src/translator.ts";
 import { unitsToSend } from "../src/views/pay.ts";
 import { renderPage, type Rendered } from "../src/views/page.ts";
 import { announce } from "./announcements.ts";
-import { watchWallets, type BrowserWallet } from "./browserWallets.ts";
+import { shownWallet, watchWallets, type BrowserWallet } from "./browserWallets.ts";
 import { StateFollower } from "./followState.ts";
 import { patchChildren } from "./patchDom.ts";
 import { ParentPage } from "./parentPage.ts";
 import { payWithWallet } from "./payWithWallet.ts";
 import { CheckoutApi, RequestError, type Opening } from "./session.ts";
+import { SolanaWallets } from "./solanaWallets.ts";
 import { verifyInboxes } from "./verifyInboxes.ts";
 
 const COPIED_MS = 2_000;
@@ -28,6 +36,7 @@ const parent = ParentPage.find();
 const choiceKey = `tributary:${data.situation.intentId}`;
 
 let wallets: readonly BrowserWallet[] = [];
+const solana = new SolanaWallets(() => update({ wallets: listWallets(), check: checkInboxes() }));
 let situation: Situation = {
   ...data.situation,
   isLive: true,
@@ -61,7 +70,7 @@ async function start(): Promise<void> {
   if (location.pathname.endsWith("/session")) history.replaceState(null, "", `/c/${situation.intentId}`);
   watchWallets(parent, (found) => {
     wallets = found;
-    update({ wallets: found.map(({ id, name, icon }) => ({ id, name, icon })) });
+    update({ wallets: listWallets() });
   });
   if (parent !== undefined) startInFrame(parent);
   const { tributaryOpening } = window as { tributaryOpening?: Opening };
@@ -108,7 +117,7 @@ function receiveState(state: CheckoutState): void {
     phase: "open",
     refusal: null,
     state,
-    check: verifyInboxes(state, situation.origins, situation.issuedInboxes),
+    check: checkInboxes({ state }),
     connection: { isLost: false, retrySeconds: 0, isBack: isBack || connection.isBack },
     walletStep: isChanged ? null : walletStep,
     isPayingAgain: situation.isPayingAgain && !isChanged,
@@ -117,11 +126,23 @@ function receiveState(state: CheckoutState): void {
   if (situation.origins === null) void loadOrigins();
 }
 
+/** Of what the page has, or is about to have. Payments on Solana are unchecked until their part of the script has loaded. */
+function checkInboxes(changes: Partial<Situation> = {}): AddressCheck {
+  const { state, origins, issuedInboxes, check } = { ...situation, ...changes };
+  if (state === null) return check;
+  const verified = verifyInboxes(state, origins, issuedInboxes);
+  if (verified.outcome !== "ok") return verified;
+  return solana.verify({ ...state, inboxes: [...state.inboxes, ...issuedInboxes] }, origins);
+}
+
+function listWallets(): ShownWallet[] {
+  return [...wallets.map((wallet) => shownWallet("eip155", wallet)), ...solana.list()];
+}
+
 async function loadOrigins(): Promise<void> {
   try {
     const origins = await api.readOrigins();
-    update({ origins });
-    if (situation.state !== null) update({ check: verifyInboxes(situation.state, origins, situation.issuedInboxes) });
+    update({ origins, check: checkInboxes({ origins }) });
   } catch {
     // An archived payment has none; otherwise the next state asks again.
   }
@@ -226,7 +247,7 @@ async function choose(originId: string): Promise<void> {
       // An address that serves several origins names those that it was issued for.
       const known = { ...inbox, originIds: [...new Set([...inbox.originIds, originId])] };
       const issuedInboxes = [...situation.issuedInboxes, known];
-      update({ issuedInboxes, check: verifyInboxes(state, situation.origins, issuedInboxes) });
+      update({ issuedInboxes, check: checkInboxes({ issuedInboxes }) });
     } catch {
       return update({ choice: { originId, step: "failed" } });
     }
@@ -266,14 +287,18 @@ async function copy(element: Element, what: "amount" | "address"): Promise<void>
 }
 
 async function pay(walletId: string): Promise<void> {
-  const wallet = wallets.find(({ id }) => id === walletId);
+  const wallet = listWallets().find(({ id }) => id === walletId);
   const { state } = situation;
   const target = findPayTarget(situation);
   if (wallet === undefined || state === null || target === undefined || target.origin === null) return;
   const units = unitsToSend({ state, target });
   if (units === null || units === 0n || situation.check.outcome !== "ok") return;
   update({ walletStep: { wallet: wallet.name, step: "asking" } });
-  const step = await payWithWallet(wallet, { origin: target.origin, to: target.inbox.address, units });
+  const here = wallets.find(({ id }) => id === walletId);
+  const step =
+    here === undefined
+      ? await solana.pay(walletId, { state, origin: target.origin, units })
+      : await payWithWallet(here, { origin: target.origin, to: target.inbox.address, units });
   if (step === "unknownChain") return openOnTop(wallet.name);
   // A transfer that the page already sees needs no note any more.
   if (chooseScreen(situation) === "ready" || chooseScreen(situation) === "underpaid")

@@ -11,12 +11,18 @@ export type PageBuild = { readonly [file: string]: string };
 
 /** The built files by their names. */
 export async function buildPage(): Promise<PageBuild> {
-  const [script, boot, css] = await Promise.all([
+  const [script, solana, boot, css] = await Promise.all([
     bundle("page/main.ts", "esm"),
+    bundle("page/solana/part.ts", "esm"),
     bundle("page/boot.ts", "iife"),
     bundleStyles(),
   ]);
-  return { "page.generated.js": script, "boot.generated.js": boot, "page.generated.css": css };
+  return {
+    "page.generated.js": script,
+    "solana.generated.js": solana,
+    "boot.generated.js": boot,
+    "page.generated.css": css,
+  };
 }
 
 async function bundle(entry: string, format: "esm" | "iife"): Promise<string> {

@@ -3,9 +3,10 @@ import process from "node:process";
 import { gzipSync } from "node:zlib";
 import { buildPage } from "./buildPage.ts";
 
-/** Compressed bytes of the script with verification, wallets and codes, and of the style sheet. */
+/** Compressed bytes of the script with verification, wallets and codes, of its part for Solana, and of the style sheet. */
 const LIMITS = [
   { name: "script", files: ["page.generated.js", "boot.generated.js"], bytesMax: 30_720 },
+  { name: "Solana part", files: ["solana.generated.js"], bytesMax: 12_288 },
   { name: "style sheet", files: ["page.generated.css"], bytesMax: 8_192 },
 ] as const;
 

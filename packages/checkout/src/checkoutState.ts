@@ -20,6 +20,9 @@ import type { InboxTerms } from "@tributary/inbox/wire";
 //                               source_inbox_not_active, source_inbox_unavailable (retry), customer_not_bound (retry), source_inbox_refused.
 //   POST view                   {} or {originId} → 202 {recorded}. Report when an address is shown and on each choice, at most one a second.
 //   POST handoff                {} → 201 Handoff. 401 without a session.
+//   GET  solana-pay             A transaction request of Solana Pay, for any origin and without a session: 200 {label, icon}.
+//   POST solana-pay             {account} → 200 {transaction, message}. 400 with param "account" for a malformed one and for one that holds
+//                               too little; 404 not_found; 503 source_inbox_not_active when nothing is left to pay.
 //   GET  logo                   The merchant's logo; 404 without one. Needs no session.
 
 /** A decimal such as "25.5", without grouping and trailing zeros. */
@@ -92,7 +95,7 @@ export type CheckoutState = {
 
   /** The payout's own inbox first, then every issued source inbox. */
   inboxes: CheckoutInbox[];
-  /** What the EVM inboxes commit to, for `verifyInboxAddress` and `computeInboxAddress` of @tributary/inbox. */
+  /** What the inboxes commit to, for `verifyInbox` and `verifySolanaInbox` of @tributary/inbox. */
   terms: InboxTerms;
 
   paidAt: string | null;
@@ -146,7 +149,7 @@ export type CheckoutHold = {
   rescueFrom: string | null;
 };
 
-/** One address to pay to. On EVM networks `address` must equal the one that `terms` give: else show nothing but the loud refusal. */
+/** One address to pay to. It must equal the one that `terms` give: else show nothing but the loud refusal. */
 export type CheckoutInbox = {
   namespace: "eip155" | "solana";
   reference: string;
@@ -157,6 +160,8 @@ export type CheckoutInbox = {
   /** The origins that this address takes. */
   originIds: OriginId[];
   isPayoutInbox: boolean;
+  /** Where wallets on Solana get the transaction that pays what is left; null elsewhere. The code is `solana:<this>`. */
+  paymentRequestUrl: string | null;
 };
 
 export type CheckoutOrigins = {
@@ -195,7 +200,7 @@ export type CheckoutOrigin = {
   native: { name: string; symbol: string; decimals: number };
 };
 
-/** The page's payment URI, EIP-681: ethereum:<tokenAddress>@<chainId>/transfer?address=<address>[&uint256=<units of the origin's token>]. */
+/** The payment URI for EVM networks, EIP-681: ethereum:<tokenAddress>@<chainId>/transfer?address=<address>[&uint256=<units of the origin's token>]. */
 
 export type SessionRequest = {
   widgetToken?: string | null;

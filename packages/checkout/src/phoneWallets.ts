@@ -31,8 +31,13 @@ const PHONE_WALLETS: readonly PhoneWallet[] = [
   },
   {
     name: "Trust",
-    namespaces: ["eip155", "solana"],
+    namespaces: ["eip155"],
     link: (url) => `https://link.trustwallet.com/open_url?coin_id=60&url=${encode(url)}`,
+  },
+  {
+    name: "Trust",
+    namespaces: ["solana"],
+    link: (url) => `https://link.trustwallet.com/open_url?coin_id=501&url=${encode(url)}`,
   },
 ];
 

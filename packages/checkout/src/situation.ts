@@ -15,12 +15,18 @@ export type AddressCheck =
   | { readonly outcome: "mismatch"; readonly expected: string; readonly received: string };
 
 /** A wallet that announced itself in this browser. */
-export type ShownWallet = { readonly id: string; readonly name: string; readonly icon: string | null };
+export type ShownWallet = {
+  readonly id: string;
+  readonly name: string;
+  readonly icon: string | null;
+  /** The kind of networks on which it pays. */
+  readonly namespace: CheckoutInbox["namespace"];
+};
 
 /** How far a payment by a wallet of this browser is. */
 export type WalletStep = {
   readonly wallet: string;
-  readonly step: "asking" | "sent" | "refused" | "poor";
+  readonly step: "asking" | "sent" | "refused" | "poor" | "network";
 };
 
 export type Situation = {

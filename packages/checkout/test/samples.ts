@@ -1,9 +1,14 @@
 import { computeInboxAddress } from "@tributary/inbox/address";
 import { checksumAddress } from "@tributary/inbox/checksum";
+import { computeSolanaInbox } from "@tributary/inbox/solana/address";
+import { tokenProgram } from "@tributary/inbox/solana/keys";
+import { findSolanaProgram } from "@tributary/inbox/solana/program";
+import { solanaTermsToWire } from "@tributary/inbox/solana/wire";
 import { termsToWire } from "@tributary/inbox/wire";
 import type {
   CheckoutDeposit,
   CheckoutHold,
+  CheckoutInbox,
   CheckoutOrigin,
   CheckoutOrigins,
   CheckoutPage,
@@ -62,6 +67,7 @@ const state: CheckoutState = {
       caip10: `eip155:8453:${SAMPLE_ADDRESS}`,
       originIds: [ORIGIN_ID],
       isPayoutInbox: true,
+      paymentRequestUrl: null,
     },
   ],
   terms: termsToWire(terms),
@@ -212,6 +218,90 @@ const PAYMENTS: Readonly<Record<string, Partial<CheckoutState>>> = {
   },
 };
 
+const CLUSTER = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp";
+const SOLANA_USDC = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
+const SOLANA_ORIGIN_ID = `solana:${CLUSTER}/token:${SOLANA_USDC}`;
+const solanaPrograms = { program: findSolanaProgram(CLUSTER) ?? "", tokenProgram };
+const solanaTerms = {
+  kind: "pay",
+  salt: terms.salt,
+  mint: SOLANA_USDC,
+  payout: "B8UwBUUnKwCyKuGMbFKWaG7exYdDk2ozZrPg72NyVbfj",
+  feeAccount: "3eAkPrW1fWERJjxWb2gxCNVLMNC4UC5XfJnLQBqb4idw",
+  feeBps: 50,
+  rentRecipient: "FcjfSXfyM9aeHLkuxmqCS77BARyGwkur3f4ThjmsJb1v",
+  recovery: "B8UwBUUnKwCyKuGMbFKWaG7exYdDk2ozZrPg72NyVbfj",
+  recoverAfter: terms.recoverAfter,
+} as const;
+
+export const SOLANA_ADDRESS = computeSolanaInbox(solanaTerms, solanaPrograms).address;
+
+const solanaInbox: CheckoutInbox = {
+  namespace: "solana",
+  reference: CLUSTER,
+  networkName: "Solana",
+  address: SOLANA_ADDRESS,
+  caip10: `solana:${CLUSTER}:${SOLANA_ADDRESS}`,
+  originIds: [SOLANA_ORIGIN_ID],
+  isPayoutInbox: true,
+  paymentRequestUrl: "https://checkout.example/c/pi_sample/solana-pay",
+};
+
+const solanaDeposit = {
+  networkName: "Solana",
+  required: null,
+  from: "B8UwBUUnKwCyKuGMbFKWaG7exYdDk2ozZrPg72NyVbfj",
+  transfer: "3".repeat(88),
+  explorerUrl: `https://explorer.example/tx/${"3".repeat(88)}`,
+} as const;
+
+const onSolana: Partial<CheckoutState> = {
+  minimum: "0.5",
+  inboxes: [solanaInbox],
+  terms: { ...state.terms, solana: solanaTermsToWire(solanaTerms, solanaPrograms) },
+};
+
+/** Payments on Solana, which have origins of their own. */
+const SOLANA_PAYMENTS: Readonly<Record<string, Partial<CheckoutState>>> = {
+  solana: {},
+  solanaOpenEnded: { price: null, remaining: null, remainingUnits: null },
+  solanaUnderpaid: {
+    stage: "underpaid",
+    arrived: "20",
+    counted: "20",
+    remaining: "5",
+    remainingUnits: "5000000",
+    deposits: [{ ...deposit, ...solanaDeposit, amount: "20" }],
+  },
+  solanaSeen: {
+    ...everything,
+    stage: "seen",
+    deposits: [{ ...seenDeposit, ...solanaDeposit, confirmations: 4, secondsLeft: 12 }],
+  },
+  solanaForged: { inboxes: [{ ...solanaInbox, address: solanaTerms.payout }] },
+};
+
+const SOLANA_ORIGINS: CheckoutOrigins = {
+  isIssuable: true,
+  origins: [
+    origin("USDC", "Solana", {
+      originId: SOLANA_ORIGIN_ID,
+      namespace: "solana",
+      reference: CLUSTER,
+      chainId: 101,
+      tokenAddress: SOLANA_USDC,
+      minimum: "0.5",
+      isPayout: true,
+      isPayoutNetwork: true,
+      expectedSeconds: 13,
+      feeUsdMax: "0.01",
+      publicRpcUrl: "https://rpc.solana.example",
+      native: { name: "Solana", symbol: "SOL", decimals: 9 },
+    }),
+    origin("USDC", "Base", { isPayoutNetwork: false, isIssuable: false, reason: "not_accepted" }),
+  ],
+};
+
 const page: CheckoutPage = {
   intentId: state.intentId,
   locale: "en",
@@ -230,6 +320,10 @@ export const SAMPLES: ReadonlyMap<string, CheckoutPage> = new Map<string, Checko
   ...Object.entries(PAYMENTS).map(([name, changes]): [string, CheckoutPage] => [
     name,
     { ...page, state: { ...state, ...changes }, origins: name === "archived" ? null : SAMPLE_ORIGINS },
+  ]),
+  ...Object.entries(SOLANA_PAYMENTS).map(([name, changes]): [string, CheckoutPage] => [
+    name,
+    { ...page, state: { ...state, ...onSolana, ...changes }, origins: SOLANA_ORIGINS },
   ]),
   ["refused", { ...page, state: withAddress("0x2222222222222222222222222222222222222222"), origins: SAMPLE_ORIGINS }],
   ["paused", { ...page, state, origins: withPausedPayout() }],

@@ -127,7 +127,45 @@ export type PaymentIntent = {
     recovery: string;
     /** Unix time in seconds. */
     recoverAfter: number;
+    /** The Merkle root of the routes; 32 zero bytes without routes. */
     routesRoot: string;
+    /** The routes of `routesRoot`, in its order; absent without routes. Shown where one intent is created, read or archived; lists and events have only the root. */
+    routes?: Array<{
+      /** The EVM chain id of the deposit as a string of digits. */
+      chainId: string;
+      /** The deposited token. */
+      token: string;
+      /** The contract that calls the bridge. */
+      adapter: string;
+      /** The least amount that the bridge takes, in the token's smallest units. */
+      minAmount: string;
+      /** The adapter's settings, ABI-encoded. */
+      config: string;
+    }> | undefined;
+    /** For a payout on Solana: the terms of `inboxAddress`. The fields beside it are those of an EVM inbox that takes no deposit. */
+    solana?: {
+      version: number;
+      /** The inbox program. */
+      program: string;
+      /** The token program that owns the mint. */
+      tokenProgram: string;
+      kind: "pay";
+      salt: string;
+      /** The token of the deposits and of the payout. */
+      mint: string;
+      /** The payout wallet. */
+      payout: string;
+      /** The token account that receives the fee. */
+      feeAccount: string;
+      /** The platform fee in basis points, fixed when the intent is created. */
+      feeBps: number;
+      /** Receives the rent of closed accounts, and never a token. */
+      rentRecipient: string;
+      /** The key that may rescue. */
+      recovery: string;
+      /** Unix time in seconds. */
+      recoverAfter: number;
+    } | undefined;
   };
   /** The checkout page. Append `#` and the widget token to open it. */
   checkoutUrl: string;
@@ -139,6 +177,12 @@ export type PaymentIntent = {
   settledAt: string | null;
   /** ISO 8601 in UTC. */
   archivedAt: string | null;
+  /** Solana alone: the token account of the address, where deposits arrive. */
+  tokenAccount?: string | undefined;
+  /** Solana alone: the token that the inbox takes. */
+  mint?: string | undefined;
+  /** Solana alone: the inbox program. */
+  program?: string | undefined;
 };
 
 /** The intent, and the token that opens its checkout. */
@@ -228,7 +272,45 @@ export type CreatedPaymentIntent = {
     recovery: string;
     /** Unix time in seconds. */
     recoverAfter: number;
+    /** The Merkle root of the routes; 32 zero bytes without routes. */
     routesRoot: string;
+    /** The routes of `routesRoot`, in its order; absent without routes. Shown where one intent is created, read or archived; lists and events have only the root. */
+    routes?: Array<{
+      /** The EVM chain id of the deposit as a string of digits. */
+      chainId: string;
+      /** The deposited token. */
+      token: string;
+      /** The contract that calls the bridge. */
+      adapter: string;
+      /** The least amount that the bridge takes, in the token's smallest units. */
+      minAmount: string;
+      /** The adapter's settings, ABI-encoded. */
+      config: string;
+    }> | undefined;
+    /** For a payout on Solana: the terms of `inboxAddress`. The fields beside it are those of an EVM inbox that takes no deposit. */
+    solana?: {
+      version: number;
+      /** The inbox program. */
+      program: string;
+      /** The token program that owns the mint. */
+      tokenProgram: string;
+      kind: "pay";
+      salt: string;
+      /** The token of the deposits and of the payout. */
+      mint: string;
+      /** The payout wallet. */
+      payout: string;
+      /** The token account that receives the fee. */
+      feeAccount: string;
+      /** The platform fee in basis points, fixed when the intent is created. */
+      feeBps: number;
+      /** Receives the rent of closed accounts, and never a token. */
+      rentRecipient: string;
+      /** The key that may rescue. */
+      recovery: string;
+      /** Unix time in seconds. */
+      recoverAfter: number;
+    } | undefined;
   };
   /** The checkout page. Append `#` and the widget token to open it. */
   checkoutUrl: string;
@@ -242,6 +324,12 @@ export type CreatedPaymentIntent = {
   archivedAt: string | null;
   /** New in every response. All earlier tokens of this intent stop working. */
   widgetToken: string;
+  /** Solana alone: the token account of the address, where deposits arrive. */
+  tokenAccount?: string | undefined;
+  /** Solana alone: the token that the inbox takes. */
+  mint?: string | undefined;
+  /** Solana alone: the inbox program. */
+  program?: string | undefined;
 };
 
 /** A page of payment intents, newest first. */
@@ -325,7 +413,7 @@ export type Settlement = {
   netUnits: string | null;
   /** The reason that it is held or failed; `rescued` when the intent's recovery key sent the inbox's balance elsewhere. */
   reason: string | null;
-  /** The transaction in which it landed; empty until then. */
+  /** The transaction in which it landed; empty until then. Where a bridge carries the money, the transaction that gave it to the bridge comes first. */
   txs: Array<{
     /** The transaction hash or signature. */
     txHash: string;
@@ -421,12 +509,77 @@ export type SourceInbox = {
   address: string;
   /** A CAIP-10 account id. */
   caip10: string;
+  /** Solana alone: the token account of the address, where deposits arrive. */
+  tokenAccount?: string | undefined;
+  /** Solana alone: the token that the inbox takes. */
+  mint?: string | undefined;
+  /** Solana alone: the inbox program. */
+  program?: string | undefined;
 };
 
 /** The result of the hint. */
 export type RecordedView = {
   /** False when no inbox matched the selection, usually because its source inbox has not been issued yet. */
   recorded: boolean;
+};
+
+/** The account of the API key. */
+export type Account = {
+  object: "account";
+  /** Opaque. */
+  accountId: string;
+  /** The name that payers see. */
+  name: string;
+  environment: "test" | "live";
+  /** The default destination of the account's intents; null without one. */
+  payout: {
+    /** A CAIP-2 id. */
+    chain: string;
+    /** On EVM chains with EIP-55 checksum, to be compared without case; on Solana base58, to be compared exactly. */
+    wallet: string | null;
+    /** The symbol of a token. */
+    currency: string | null;
+  } | null;
+  /** The platform fee of new intents in basis points. */
+  feeBps: number;
+  /** How far below the price counts as paid in new intents, in basis points. */
+  underpayToleranceBps: number;
+  /** The EVM address that can recover misdirected tokens; null for the payout wallet. */
+  recovery: string | null;
+  /** The same for payouts on Solana; null for the payout wallet. */
+  solanaRecovery: string | null;
+  /** The origins that its intents may use; null for all. */
+  origins: string[] | null;
+  /** How the account's checkout looks. Null: the default. */
+  brand: {
+    /** The fill of the main button. */
+    accent: string | null;
+    /** The same in the dark theme; without it the accent. */
+    accentDark: string | null;
+    /** The radius of corners in CSS pixels. */
+    radius: number | null;
+    /** Fonts of the payer's device. */
+    font: string | null;
+    /** The stored image as a `data:` URL. */
+    logo: string | null;
+  };
+  /** The link that payers see for questions; null for the service's own. */
+  support: string | null;
+  /** The scopes of the key. */
+  scopes: string[];
+  /** The rate limits of every operation. */
+  limits: Array<{
+    operationId: string;
+    perMinute: number;
+    /** A second limit, for one intent. */
+    perMinuteAndIntent: number | null;
+  }>;
+};
+
+/** The web pages that may embed the account's checkout. */
+export type PageOriginList = {
+  /** Scheme, host and port, as browsers send them, in alphabetical order. */
+  origins: string[];
 };
 
 export type Error = {
@@ -444,11 +597,6 @@ export type Error = {
   param?: string | undefined;
   /** More data; the code's page describes it. */
   details?: JsonObject | undefined;
-};
-
-/** The body of every error response. */
-export type ErrorEnvelope = {
-  error: Error;
 };
 
 export type CreatePaymentIntentBody = {
@@ -504,6 +652,29 @@ export type RecordIntentViewBody = {
   } | null | undefined;
 };
 
+export type UpdateAccountBody = {
+  /** How the checkout looks. Null restores the default, and a missing field stays as it is. */
+  brand?: {
+    /** The fill of the main button. The service computes black or white for the text on it. */
+    accent?: string | null | undefined;
+    /** The same in the dark theme; the accent by default. */
+    accentDark?: string | null | undefined;
+    /** The radius of corners in CSS pixels. */
+    radius?: number | null | undefined;
+    /** Up to 6 fonts of the payer's device, separated by commas. The page loads none. */
+    font?: string | null | undefined;
+    /** A `data:` URL of a PNG of at most 1,024 × 1,024 pixels, or of an SVG; at most 32 KiB. The service stores only the parts that draw. */
+    logo?: string | null | undefined;
+  } | undefined;
+  /** Whom payers ask: an https URL or a mail address. Null restores the service's own. */
+  support?: string | null | undefined;
+};
+
+export type ReplacePageOriginsBody = {
+  /** The whole list: scheme, host and port, without a path and without wildcards. An empty list allows no page. */
+  origins: string[];
+};
+
 export type ListPaymentIntentsQuery = {
   /** The maximum number of entries on a page. */
   limit?: number | undefined;
@@ -546,12 +717,16 @@ export const OPERATIONS = {
   recordIntentView: { method: "POST", path: "/api/v1/intents/{id}/view", takes: ["id", "body"], isRepeatable: true, isKeyed: false },
   listIntentDeposits: { method: "GET", path: "/api/v1/intents/{id}/deposits", takes: ["id", "query"], isRepeatable: true, isKeyed: false },
   listIntentSettlements: { method: "GET", path: "/api/v1/intents/{id}/settlements", takes: ["id", "query"], isRepeatable: true, isKeyed: false },
+  getAccount: { method: "GET", path: "/api/v1/account", takes: [], isRepeatable: true, isKeyed: false },
+  updateAccount: { method: "PATCH", path: "/api/v1/account", takes: ["body"], isRepeatable: true, isKeyed: false },
+  listPageOrigins: { method: "GET", path: "/api/v1/page-origins", takes: [], isRepeatable: true, isKeyed: false },
+  replacePageOrigins: { method: "PUT", path: "/api/v1/page-origins", takes: ["body"], isRepeatable: true, isKeyed: false },
 } as const satisfies Record<string, Route>;
 
 export type OperationId = keyof typeof OPERATIONS;
 
 export type Route = {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH";
   readonly path: string;
   /** What the arguments are, in this order, before the options. */
   readonly takes: readonly ("id" | "query" | "body")[];
@@ -581,4 +756,12 @@ export type Methods<Options, KeyedOptions> = {
   readonly listIntentDeposits: (id: string, query?: ListIntentDepositsQuery, options?: Options) => Promise<DepositList>;
   /** List an intent's settlements. `GET /api/v1/intents/{id}/settlements` */
   readonly listIntentSettlements: (id: string, query?: ListIntentSettlementsQuery, options?: Options) => Promise<SettlementList>;
+  /** Get the account of the key. `GET /api/v1/account` */
+  readonly getAccount: (options?: Options) => Promise<Account>;
+  /** Change the looks of the checkout. `PATCH /api/v1/account` */
+  readonly updateAccount: (body?: UpdateAccountBody, options?: Options) => Promise<Account>;
+  /** List the pages that may embed the checkout. `GET /api/v1/page-origins` */
+  readonly listPageOrigins: (options?: Options) => Promise<PageOriginList>;
+  /** Replace the pages that may embed the checkout. `PUT /api/v1/page-origins` */
+  readonly replacePageOrigins: (body: ReplacePageOriginsBody, options?: Options) => Promise<PageOriginList>;
 };

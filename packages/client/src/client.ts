@@ -64,7 +64,7 @@ function callOperation(
 ): Promise<unknown> {
   const { input, options } = callInput;
   const key = route.isKeyed ? (options.idempotencyKey ?? crypto.randomUUID()) : undefined;
-  const body = route.method === "POST" ? JSON.stringify(input.body ?? {}) : undefined;
+  const body = route.method !== "GET" ? JSON.stringify(input.body ?? {}) : undefined;
   return sendWithRetries({
     url: buildUrl(route, client, input),
     method: route.method,

@@ -1,5 +1,3 @@
-import type { InboxTerms } from "@tributary/inbox/wire";
-
 /** What the payment's page shows. `paid` and `overpaid` are final; the names are those of the page's own state. */
 export type PaymentStage =
   | "waiting"
@@ -33,7 +31,8 @@ export type CheckoutErrorCode = "no_target" | "not_opened" | "not_verified";
 
 /** What the frame is about to show. */
 export type ShownPayment = {
-  readonly terms: InboxTerms;
+  /** The intent's `inboxTerms` as the API shows them. Unchecked: `verifyInbox` of @tributary/inbox reads them. */
+  readonly terms: Readonly<Record<string, unknown>>;
   readonly inboxes: readonly { readonly namespace: string; readonly address: string }[];
 };
 

@@ -1,4 +1,5 @@
 import { verifyInbox, type ExpectedInbox } from "@tributary/inbox/verify";
+import type { InboxTerms } from "@tributary/inbox/wire";
 import type { PayoutCheck } from "./types.ts";
 
 /** Where the merchant's money must arrive. It comes from the merchant's own code, never from the service. */
@@ -14,6 +15,6 @@ export function expectPayout(expected: ExpectedPayout): PayoutCheck {
     inboxes.length > 0 &&
     inboxes.every(
       ({ namespace, address }) =>
-        namespace === "eip155" && verifyInbox(terms, { ...expected, inboxAddress: address }).ok,
+        namespace === "eip155" && verifyInbox(terms as InboxTerms, { ...expected, inboxAddress: address }).ok,
     );
 }

@@ -6,6 +6,5 @@ import { createPublicLimits, type PublicLimits } from "./session/publicLimits.ts
 export type CheckoutContext = HttpContext & { readonly limits: PublicLimits; readonly feed: StateFeed };
 
 export function createCheckoutContext(context: HttpContext): CheckoutContext {
-  const { world } = context;
-  return { ...context, limits: createPublicLimits(world), feed: new StateFeed(world) };
+  return { ...context, limits: createPublicLimits(context), feed: new StateFeed(context.world) };
 }

@@ -5,6 +5,7 @@ import { addPageRoutes, CHECKOUT_PATH } from "./pageRoutes.ts";
 import { addPaymentRoutes } from "./paymentRoutes.ts";
 import type { CheckoutRequest } from "./session/requireSession.ts";
 import { handleSessionRequest } from "./session/sessionHandler.ts";
+import { addSolanaPayRoutes } from "./solanaPayRoutes.ts";
 
 /**
  * Adds the page on which a payer pays one intent. The URL fragment carries the widget token, and requests never contain a fragment. The
@@ -14,6 +15,7 @@ export function addCheckoutRoutes(server: FastifyInstance, httpContext: HttpCont
   const context = createCheckoutContext(httpContext);
   addPageRoutes(server, context);
   addPaymentRoutes(server, context);
+  addSolanaPayRoutes(server, context);
   server.route({
     method: "POST",
     url: `${CHECKOUT_PATH}/session`,

@@ -1,5 +1,7 @@
 import { hash } from "node:crypto";
 import type { FastifyReply } from "fastify";
+import { findChainDescription } from "../../catalog/catalog.ts";
+import { namespaceOf, type Caip2 } from "../../kernel/caip.ts";
 import { findPageBrand, type PageBrand } from "../../intent/checkout/pageBrand.ts";
 import { findIntentById } from "../../intent/store.ts";
 import { brandCss } from "../../merchant/brand/brand.ts";
@@ -40,7 +42,10 @@ export async function sendPage(
   const rendered = renderPage(page, world.clock.now());
   setPrivate(reply).headers({
     "content-type": "text/html; charset=utf-8",
-    "content-security-policy": contentSecurityPolicy(rendered, brand?.origins ?? []),
+    "content-security-policy": contentSecurityPolicy(rendered, {
+      frameAncestors: brand?.origins ?? [],
+      connections: listConnections(world, brand?.payoutChain),
+    }),
     vary: "Accept-Encoding, Accept-Language, Cookie",
   });
   return sendDocument(request, reply, rendered.html);
@@ -73,20 +78,33 @@ async function readPageBrand(world: World, intentId: string): Promise<PageBrand 
   }
 }
 
+/** On Solana the page sends what a wallet has only signed. Elsewhere wallets send by themselves. */
+function listConnections({ catalog }: World, payoutChain: Caip2 | undefined): string[] {
+  if (payoutChain === undefined || namespaceOf(payoutChain) !== "solana") return [];
+  const { publicRpcUrl = "" } = findChainDescription(catalog, payoutChain) ?? {};
+  const origin = URL.parse(publicRpcUrl)?.origin;
+  return origin === undefined ? [] : [origin];
+}
+
+type AllowedOrigins = { readonly frameAncestors: readonly string[]; readonly connections: readonly string[] };
+
 /** Images may be data URLs, because a wallet announces its icon as one. */
-function contentSecurityPolicy({ inlineScripts, inlineStyles }: RenderedPage, origins: readonly string[]): string {
+function contentSecurityPolicy(
+  { inlineScripts, inlineStyles }: RenderedPage,
+  { frameAncestors, connections }: AllowedOrigins,
+): string {
   const sources = (inline: readonly string[]) => ["'self'", ...inline.map(hashSource)].join(" ");
   return [
     "default-src 'none'",
     `script-src ${sources(inlineScripts)}`,
     `style-src ${sources(inlineStyles)}`,
     "img-src 'self' data:",
-    "connect-src 'self'",
+    ["connect-src 'self'", ...connections].join(" "),
     "base-uri 'none'",
     "form-action 'self'",
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
-    `frame-ancestors ${origins.length === 0 ? "'none'" : origins.join(" ")}`,
+    `frame-ancestors ${frameAncestors.length === 0 ? "'none'" : frameAncestors.join(" ")}`,
   ].join("; ");
 }
 

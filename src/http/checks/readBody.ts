@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { Fault } from "../../kernel/faults.ts";
 
 /** Of the encoded body. */
-const BODY_BYTES_MAX = 65_536;
+export const BODY_BYTES_MAX = 65_536;
 
 /** Reads the body's bytes. Throws payload_too_large, before reading when Content-Length already exceeds the limit. */
 export async function readBody(request: IncomingMessage, bytesMax = BODY_BYTES_MAX): Promise<Buffer> {

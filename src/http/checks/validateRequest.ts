@@ -19,7 +19,7 @@ export async function validateRequest(
   context: HttpContext,
   operation: Operation,
   exchange: { request: OperationRequest; reply: FastifyReply; readShape: ParseInput },
-): Promise<ValidatedRequest> {
+): Promise<Omit<ValidatedRequest, "limits">> {
   const { request, reply, readShape: parseInput } = exchange;
   const id = request.params.id ?? "";
   checkVersion(context.world.clock, request, reply);
@@ -27,7 +27,7 @@ export async function validateRequest(
   await checkRateLimit(context, { operation, accountId: caller.account.id, id }, reply);
   checkScope(caller, operation);
   const bytes = await readBody(request.raw);
-  const body = operation.method === "POST" ? parseJsonBody(request.raw, bytes) : {};
+  const body = operation.method === "GET" ? {} : parseJsonBody(request.raw, bytes);
   const input = parseInput({ query: request.query as RawQuery, body });
   const identity = { accountId: caller.account.id, id, body: input.body };
   return {

@@ -1,14 +1,18 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { escapeHtml } from "./markdown.ts";
+import { escapeHtml } from "./escapeHtml.ts";
+
+type Script = { text: string; hash: string };
 
 const STYLE = readFileSync(new URL("page.css", import.meta.url), "utf8");
-const SCRIPT = readFileSync(new URL("search/search.js", import.meta.url), "utf8");
-const SCRIPT_HASH = createHash("sha256").update(SCRIPT).digest("base64");
+const [SEARCH, COPY_CODE, TRY_IT] = ["search/search.js", "script/copyCode.js", "script/tryIt.js"].map((name) => {
+  const text = readFileSync(new URL(name, import.meta.url), "utf8");
+  return { text, hash: createHash("sha256").update(text).digest("base64") };
+}) as [Script, Script, Script];
 
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
-  `script-src 'sha256-${SCRIPT_HASH}'`,
+  `script-src ${[SEARCH, COPY_CODE, TRY_IT].map(({ hash }) => `'sha256-${hash}'`).join(" ")}`,
   "style-src 'unsafe-inline'",
   "connect-src 'self'",
   "base-uri 'none'",
@@ -46,18 +50,19 @@ const SEARCH_BOX = `<search id="search" hidden>
 
 /** Renders a documentation page around `body`, which is HTML. */
 export function renderPage(title: string, body: string): string {
-  return renderDocument(title, `<main>\n${SEARCH_BOX}\n${body}\n</main>`);
+  return renderDocument(title, `<main>\n${SEARCH_BOX}\n${body}\n</main>`, [SEARCH, COPY_CODE]);
 }
 
-/** Renders a page with its contents beside it, or above it on a narrow screen. */
+/** Renders the reference with its contents beside it, or above it on a narrow screen. */
 export function renderWidePage(title: string, { contents, body }: { contents: string; body: string }): string {
   return renderDocument(
     title,
     `<div class="wide">\n<nav aria-label="Contents">\n${SEARCH_BOX}\n${contents}\n</nav>\n<main>\n${body}\n</main>\n</div>`,
+    [SEARCH, COPY_CODE, TRY_IT],
   );
 }
 
-function renderDocument(title: string, inner: string): string {
+function renderDocument(title: string, inner: string, scripts: readonly Script[]): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -68,7 +73,7 @@ function renderDocument(title: string, inner: string): string {
 </head>
 <body>
 ${inner}
-<script type="module">${SCRIPT}</script>
+${scripts.map(({ text }) => `<script type="module">${text}</script>`).join("\n")}
 </body>
 </html>
 `;

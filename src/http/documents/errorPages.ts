@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { faultRows, type FaultCode, type FaultRow } from "../../kernel/faults.ts";
-import { escapeHtml, renderMarkdown } from "./markdown.ts";
+import { escapeHtml } from "./escapeHtml.ts";
+import { renderMarkdown } from "./markdown.ts";
 import { buildErrorExample } from "./openApi/errorResponses.ts";
 import { renderPage, type DocsPage } from "./docsPage.ts";
 

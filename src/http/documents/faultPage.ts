@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Fault } from "../../kernel/faults.ts";
 import { faultHeaders } from "../errorEnvelope.ts";
 import { PAGE_HEADERS, renderPage } from "./docsPage.ts";
-import { escapeHtml } from "./markdown.ts";
+import { escapeHtml } from "./escapeHtml.ts";
 
 // A person who opens the service's address in a browser gets a page. Programs get the error envelope, with the same status.
 

@@ -1,4 +1,6 @@
 import { Marked, Renderer, type Tokens } from "marked";
+import { escapeHtml } from "./escapeHtml.ts";
+import { highlight } from "./highlight.ts";
 
 /** Schemes other than https, and addresses without one. */
 const OTHER_SCHEME = /^(?!https:)[a-z][a-z0-9+.-]*:|^\/\//i;
@@ -11,7 +13,7 @@ const marked = new Marked({
       const id = depth === 1 ? "" : ` id="${anchorOf(text)}"`;
       return `<h${depth}${id}>${this.parser.parseInline(tokens)}</h${depth}>\n`;
     },
-    code: ({ text }: Tokens.Code) => `${renderCode(text)}\n`,
+    code: ({ text, lang }: Tokens.Code) => `${renderCode(text, lang)}\n`,
     /** A table scrolls by itself, as code does. */
     table(token: Tokens.Table): string {
       return `<div class="scroll" tabindex="0">${Renderer.prototype.table.call(this, token)}</div>\n`;
@@ -39,12 +41,8 @@ export function renderLine(line: string): string {
 }
 
 /** Code scrolls by itself and can be focused by keyboard for that. */
-export function renderCode(code: string): string {
-  return `<pre tabindex="0"><code>${escapeHtml(code)}</code></pre>`;
-}
-
-export function escapeHtml(text: string): string {
-  return text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;");
+export function renderCode(code: string, language = ""): string {
+  return `<pre tabindex="0"><code>${highlight(code, language)}</code></pre>`;
 }
 
 /** The id of a heading in its page. */

@@ -2,7 +2,8 @@ import type { Tx } from "../../db/database.ts";
 import { runIdempotent } from "../../idempotency/runIdempotent.ts";
 import { archiveIntent } from "../../intent/archiveIntent.ts";
 import { getIntent } from "../../intent/readIntents.ts";
-import { intentRecord } from "../../intent/intentRecord.ts";
+import { intentRecordWithRoutes } from "../../intent/intentRecord.ts";
+import { findIntentRoutes } from "../../intent/routes/findRoutes.ts";
 import { defineOperation } from "../operation.ts";
 import { archivedIntentExample } from "../schema/examples.ts";
 import { paymentIntent } from "../schema/records/paymentIntent.ts";
@@ -28,7 +29,8 @@ paid out. Archiving an archived intent changes nothing.`,
     const { id: intentId } = await getIntent(world, { accountId: account.id, intentId: id });
     const run = async (tx: Tx) => {
       const intent = await archiveIntent(tx, world, intentId);
-      return { status: 200, body: intentRecord(intent, world.config) } as const;
+      const routes = await findIntentRoutes({ db: tx, memory: world.memory }, intent);
+      return { status: 200, body: intentRecordWithRoutes(intent, routes, world.config) } as const;
     };
     return idempotentRequest === undefined
       ? world.db.transaction(run)

@@ -1,8 +1,8 @@
 import type { Db, Tx } from "../../db/database.ts";
 import { runIdempotent } from "../../idempotency/runIdempotent.ts";
-import { createIntent, type CreateIntentInput } from "../../intent/createIntent.ts";
-import { ensureDeployment } from "../../intent/deployment.ts";
-import { intentRecord } from "../../intent/intentRecord.ts";
+import { createIntent, prepareCreate, type CreateIntentInput } from "../../intent/createIntent.ts";
+import { intentRecordWithRoutes } from "../../intent/intentRecord.ts";
+import { findIntentRoutes } from "../../intent/routes/findRoutes.ts";
 import { renewWidgetToken } from "../../intent/checkout/renewWidgetToken.ts";
 import { defineOperation } from "../operation.ts";
 import { createdPaymentIntent } from "../schema/records/paymentIntent.ts";
@@ -65,14 +65,15 @@ payment. Read the intent for its present state.`,
     const input = toCreateIntentInput(requestBody);
     const create = async (on: Db["root"]) => {
       const { intent, isCreated, widgetToken } = await createIntent(on, world, { account, input });
-      const record = { ...intentRecord(intent, world.config), created: isCreated };
+      const routes = await findIntentRoutes({ db: on, memory: world.memory }, intent);
+      const record = { ...intentRecordWithRoutes(intent, routes, world.config), created: isCreated };
       return { status: 201, body: record, secrets: { widgetToken } } as const;
     };
     if (idempotentRequest === undefined) {
       const { status, body: record, secrets } = await create(world.db.root);
       return { status, body: { ...record, ...secrets } };
     }
-    await ensureDeployment(world);
+    await prepareCreate(world);
     const renewSecrets = async (tx: Tx, { intentId }: { intentId: string }) => ({
       widgetToken: await renewWidgetToken(tx, world, intentId),
     });

@@ -1,5 +1,6 @@
 import { getIntent } from "../../intent/readIntents.ts";
-import { intentRecord } from "../../intent/intentRecord.ts";
+import { intentRecordWithRoutes } from "../../intent/intentRecord.ts";
+import { findIntentRoutes } from "../../intent/routes/findRoutes.ts";
 import { defineOperation } from "../operation.ts";
 import { settledIntentExample } from "../schema/examples.ts";
 import { paymentIntent } from "../schema/records/paymentIntent.ts";
@@ -19,6 +20,7 @@ Unknown ids and ids of other accounts get the same response.`,
   faults: [],
   async handle(world, { account, id }) {
     const intent = await getIntent(world, { accountId: account.id, intentId: id });
-    return { status: 200, body: intentRecord(intent, world.config) };
+    const routes = await findIntentRoutes({ db: world.db.root, memory: world.memory }, intent);
+    return { status: 200, body: intentRecordWithRoutes(intent, routes, world.config) };
   },
 });

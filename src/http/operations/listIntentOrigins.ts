@@ -1,3 +1,4 @@
+import { findIssuableRoutes } from "../../inbox/issuableRoutes.ts";
 import { listOrigins } from "../../inbox/listOrigins.ts";
 import { loadIssuingPredicate } from "../../inbox/originSwitch.ts";
 import { getUnarchivedIntent } from "../../intent/readIntents.ts";
@@ -21,7 +22,8 @@ rail. For an archived intent the response is that of an unknown one.`,
     const intent = await getUnarchivedIntent(world, { accountId: account.id, intentId: id });
     const health = new Map<string, boolean>(await readScannerHealth(world));
     const isEnabled = await loadIssuingPredicate(world);
-    const availability = { isEnabled, isHealthy: (chain: string) => health.get(chain) === true };
+    const routes = await findIssuableRoutes(world, intent);
+    const availability = { isEnabled, isHealthy: (chain: string) => health.get(chain) === true, routes };
     return { status: 200, body: listOrigins(world, { intent, account }, availability) };
   },
 });

@@ -5,7 +5,7 @@ import { invalidParam } from "../schema/validationFault.ts";
 import { toListResponse } from "../listResponse.ts";
 import { defineOperation } from "../operation.ts";
 import { paymentIntentList } from "../schema/components.ts";
-import { pageExample, settledIntentExample } from "../schema/examples.ts";
+import { listedIntentExample, pageExample } from "../schema/examples.ts";
 import type { JsonSchema, Properties } from "../schema/jsonSchema.ts";
 import { pageQuery } from "../schema/records/list.ts";
 import { merchantReference } from "../schema/requests/merchantReference.ts";
@@ -44,7 +44,7 @@ export const listPaymentIntents = defineOperation({
     status: 200,
     description: "A page of intents.",
     schema: paymentIntentList,
-    example: pageExample(settledIntentExample),
+    example: pageExample(listedIntentExample),
   },
   faults: ["invalid_cursor"],
   async handle(world, { account, query: { createdAfter, createdBefore, ...filter } }) {

@@ -2,6 +2,7 @@ import { serverClockMs } from "../../db/serverClock.ts";
 import type { World } from "../../world.ts";
 import type { RateLimiter } from "./rateLimiter.ts";
 import { createSharedRateLimiter } from "./sharedRateLimiter.ts";
+import { createLightRateLimiter } from "./lightRateLimiter.ts";
 import { createLocalRateLimiter } from "./localRateLimiter.ts";
 import { purgeExpiredKeys } from "./leaseStore.ts";
 
@@ -13,6 +14,8 @@ export type RateLimiters = {
   readonly perIntent: RateLimiter;
   /** By client network, for requests without a valid key. */
   readonly perUnauthenticatedIp: RateLimiter;
+  /** By session or client network, for the routes of the checkout page, which need no key. */
+  readonly perVisitor: RateLimiter;
   /** Runs maintenance in the background until `signal` aborts. It never rejects. */
   runMaintenance(signal: AbortSignal): Promise<void>;
 };
@@ -36,12 +39,13 @@ export function createRateLimiters(world: RateLimitersWorld): RateLimiters {
 }
 
 function createLocalLimiterSet({ clock }: RateLimitersWorld): RateLimiters {
-  const [perOperation, perIntent, perUnauthenticatedIp] = [
-    createLocalRateLimiter(clock),
-    createLocalRateLimiter(clock),
-    createLocalRateLimiter(clock),
-  ];
-  return { perOperation, perIntent, perUnauthenticatedIp, runMaintenance: async () => {} };
+  return {
+    perOperation: createLocalRateLimiter(clock),
+    perIntent: createLocalRateLimiter(clock),
+    perUnauthenticatedIp: createLocalRateLimiter(clock),
+    perVisitor: createLocalRateLimiter(clock),
+    runMaintenance: async () => {},
+  };
 }
 
 function createSharedLimiterSet(world: RateLimitersWorld): RateLimiters {
@@ -54,9 +58,10 @@ function createSharedLimiterSet(world: RateLimitersWorld): RateLimiters {
     perIntent: createLimiter("intent "),
     perUnauthenticatedIp,
   };
+  const visitors = createLimiter("visitor ");
 
   async function releaseUnused(which: "lapsed" | "all"): Promise<void> {
-    await Promise.all(Object.values(limiters).map((log) => log.releaseUnused(which, RELEASE_KEYS_MAX)));
+    await Promise.all([...Object.values(limiters), visitors].map((log) => log.releaseUnused(which, RELEASE_KEYS_MAX)));
   }
 
   async function purgeInBatches(signal: AbortSignal): Promise<void> {
@@ -78,5 +83,5 @@ function createSharedLimiterSet(world: RateLimitersWorld): RateLimiters {
     }
   }
 
-  return { ...limiters, runMaintenance };
+  return { ...limiters, perVisitor: createLightRateLimiter(world.clock, visitors), runMaintenance };
 }

@@ -3,7 +3,7 @@ import { componentSchemas, referenceComponents } from "./components.ts";
 import type { JsonSchema, FromSchema } from "./jsonSchema.ts";
 import { toValidationFault } from "./validationFault.ts";
 
-const ANNOTATIONS = ["components", "x-characters", "x-must", "x-error-code", "x-param"];
+const ANNOTATIONS = ["components", "x-characters", "x-must", "x-default", "x-error-code", "x-param"];
 
 // One compiler for all schemas. It skips the meta-schema, because the schemas are constants and a test validates them.
 const compiler = new Ajv2020({

@@ -1,6 +1,7 @@
 import type { JsonSchema } from "./jsonSchema.ts";
+import { account, pageOriginList } from "./records/account.ts";
 import { deposit } from "./records/deposit.ts";
-import { errorDetail, errorEnvelope } from "./records/error.ts";
+import { errorDetail } from "./records/error.ts";
 import { listSchema } from "./records/list.ts";
 import { metadataLevels } from "./records/metadata.ts";
 import { intentOrigins, recordedView, settleRail, sourceInbox, sourceOrigin, token } from "./records/origins.ts";
@@ -26,8 +27,9 @@ export const COMPONENTS: Readonly<Record<string, JsonSchema>> = {
   Token: token,
   SourceInbox: sourceInbox,
   RecordedView: recordedView,
+  Account: account,
+  PageOriginList: pageOriginList,
   Error: errorDetail,
-  ErrorEnvelope: errorEnvelope,
   ...Object.fromEntries(
     metadataLevels.map((level, index) => [`MetadataLevel${metadataLevels.length + 1 - index}`, level]),
   ),

@@ -1,7 +1,10 @@
 import { computeInboxAddress } from "@tributary/inbox/address";
+import { cctpV2Chains } from "@tributary/inbox/cctpV2Chains";
+import { buildCctpV2Routes } from "@tributary/inbox/cctpV2Routes";
 import { checksumAddress } from "@tributary/inbox/checksum";
+import { computeRoutesRoot } from "@tributary/inbox/routes";
 import type { Terms } from "@tributary/inbox/terms";
-import { termsToWire } from "@tributary/inbox/wire";
+import { routesToWire, termsToWire } from "@tributary/inbox/wire";
 import type { DepositRecord } from "../../deposit/depositRecord.ts";
 import type { OriginListing, OriginRecord, RailRecord } from "../../inbox/listOrigins.ts";
 import type { SourceInboxRecord } from "../../inbox/issueSourceInbox.ts";
@@ -24,6 +27,12 @@ export const EXAMPLE_INTENT_ID = "pi_3x7m9q2k5v8w1y4z6b0c3d5f7g";
 const DEPOSIT_ID = "dep_7n2r5t8v1x4z6b9d0f3h5k8m2q";
 const SETTLEMENT_ID = "set_1c4e6g9j2m5p7r0t3v6x8z1b4d";
 
+/** Deposits on Arbitrum and Avalanche reach Base. */
+const ROUTES = buildCctpV2Routes({
+  settle: { chainId: 8453n, domain: 6 },
+  origins: cctpV2Chains.filter(({ chainId }) => chainId === 42_161n || chainId === 43_114n),
+});
+
 const TERMS: Terms = {
   salt: "0x9a1f4c7e2b5d8063f1e4a7c0d3b6895e2c8f1a4b7d0e3f6c9a2b5d8e1f4a7c0b",
   settleChainId: 8453n,
@@ -33,7 +42,7 @@ const TERMS: Terms = {
   feeBps: 50,
   recovery: "0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed",
   recoverAfter: 1_798_761_600,
-  routesRoot: `0x${"0".repeat(64)}`,
+  routesRoot: computeRoutesRoot(ROUTES),
 };
 
 const INBOX = checksumAddress(computeInboxAddress(TERMS));
@@ -74,7 +83,7 @@ export const intentExample: IntentRecord = {
     feeUnits: "0",
     netUnits: "0",
   },
-  inboxTerms: termsToWire(TERMS),
+  inboxTerms: { ...termsToWire(TERMS), routes: routesToWire(ROUTES) },
   checkoutUrl: `https://pay.example/c/${EXAMPLE_INTENT_ID}`,
   createdAt: "2026-11-21T09:30:00.000Z",
   updatedAt: "2026-11-21T09:30:00.000Z",
@@ -102,6 +111,9 @@ export const settledIntentExample: IntentRecord = {
   updatedAt: "2026-11-21T09:34:12.000Z",
   settledAt: "2026-11-21T09:33:40.000Z",
 };
+
+/** The same intent as a list shows it: with the root of its routes alone. */
+export const listedIntentExample: IntentRecord = { ...settledIntentExample, inboxTerms: termsToWire(TERMS) };
 
 export const archivedIntentExample: IntentRecord = {
   ...intentExample,

@@ -35,6 +35,8 @@ export type JsonSchema = {
   readonly examples?: readonly unknown[];
   /** The most bytes of the value's JSON, without whitespace. */
   readonly "x-maxBytes"?: number;
+  /** What an absent field means, where that is no constant. */
+  readonly "x-default"?: string;
   /** The name of the characters that `pattern` allows, for messages. */
   readonly "x-characters"?: string;
   /** The text after "must" in a message, when the schema's own keywords do not describe it well. */

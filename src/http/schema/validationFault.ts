@@ -89,8 +89,8 @@ function describeSiblings({ required = [] }: JsonSchema, { params }: ErrorObject
 
 function describeConstraint({ schema, param, isRequired }: SchemaLocation, value: unknown): string {
   const member = param?.split(".").reduce<unknown>((inner, name) => (isObject(inner) ? inner[name] : undefined), value);
-  if (isRequired && member === null) return `is required and must be ${describeSchema(schema)}`;
-  return `must ${schema["x-must"] ?? `be ${describeSchema(schema)}`}`;
+  const must = `must ${schema["x-must"] ?? `be ${describeSchema(schema)}`}`;
+  return isRequired && member === null ? `is required and ${must}` : must;
 }
 
 export function invalidParam(param: string | undefined, constraint: string, subject = "The body"): Fault {

@@ -6,7 +6,7 @@ import { remoteGateApi } from "../../support/remoteGateApi.ts";
 import { issueAlways, replyToInboxes } from "../../support/fakeIssuingGate.ts";
 
 test("D25 an internal failure returns 500 without internal details", async () => {
-  const db = await openTestDatabase("pglite");
+  const db = await openTestDatabase("postgres");
   let isBroken = false;
   const breaking = {
     ...db,

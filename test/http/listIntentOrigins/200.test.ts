@@ -198,5 +198,5 @@ test("D28 a disabled origin is listed but not issuable, and an unbound customer 
   await setOriginEnabled(api.world, { origin, isEnabled: false });
   const { body, issuable } = await originsOf(merchant, intentId);
   await setOriginEnabled(api.world, { origin, isEnabled: true });
-  assert.deepEqual([issuable, body.sourceDepositIssuable, body.origins.length], [[], false, 5]);
+  assert.deepEqual([issuable, body.sourceDepositIssuable, body.origins.length], [[], false, 6]);
 });

@@ -107,3 +107,37 @@ test("D4a the list filters by status, payment status and time", async () => {
       query,
     );
 });
+
+test("D4a filters of time are exact where the clock was set back by an hour, and combine with all others", async () => {
+  const merchant = await (await testApi()).openMerchant();
+  const created: { id: string }[] = [];
+  // In the order of creation: the clock goes back after the third.
+  for (const time of ["09:00", "10:00", "11:00", "10:01", "10:30", "11:01"])
+    created.push(
+      await merchant.insertIntent({ merchant_reference: "shift", created_at: new Date(`2026-10-01T${time}:00Z`) }),
+    );
+  const filters = [
+    "",
+    "status=active",
+    "paymentStatus=unpaid",
+    "status=active&paymentStatus=unpaid",
+    "merchantReference=shift",
+    "merchantReference=shift&status=active&paymentStatus=unpaid",
+  ];
+  for (const filter of filters)
+    for (const [times, expected] of [
+      ["createdBefore=2026-10-01T10:45:00Z", [4, 3, 1, 0]],
+      ["createdAfter=2026-10-01T10:45:00Z", [5, 2]],
+      ["createdAfter=2026-10-01T10:00:00Z&createdBefore=2026-10-01T11:00:00Z", [4, 3]],
+      ["createdAfter=2026-10-01T12:00:00Z", []],
+      ["createdBefore=2026-10-01T09:00:00Z", []],
+    ] as const) {
+      const query = `${filter}&${times}`;
+      const found = (await idsOf(merchant, `?${query.replace(/^&/, "")}`)).map((id) =>
+        created.findIndex((intent) => intent.id === id),
+      );
+      assert.deepEqual(found, expected, query);
+    }
+  for (const filter of ["merchantReference=shift&status=settled", "merchantReference=shift&paymentStatus=paid"])
+    assert.deepEqual(await idsOf(merchant, `?${filter}`), []);
+});

@@ -65,15 +65,21 @@ export const de: Messages<"one" | "other"> = {
   "pay.codeAddress": "Adresse scannen oder kopieren",
   "pay.codeAddressDo":
     "Im Code steht nur die Adresse: Den Betrag geben Sie ein, und Sie wählen {network}. Richtig für Börsen.",
+  "pay.codeAddressDoWallet": "Nur die Adresse steht im Code: Betrag und Netz {network} geben Sie selbst ein.",
+  "pay.derived":
+    "Einige Börsen und Wallets warnen vor einer Adresse wie dieser, die keinen eigenen privaten Schlüssel hat, oder lehnen sie ab; welche, wissen wir nicht.",
   "pay.codeAlt": "Code zum Scannen: {amount} auf {network}",
   "pay.codeAltAddress": "Code zum Scannen: nur die Adresse",
   "pay.only": "Senden Sie nur {symbol}, und nur auf {network}.",
+  "pay.minimum": "Eine Überweisung unter {minimum} zählt nur zusammen mit weiteren.",
   "pay.checked": "Auf Ihrem Gerät geprüft",
   "pay.waiting": "Wir warten auf Ihre Zahlung. Die Seite aktualisiert sich selbst.",
   "pay.walletAsk": "Bestätigen Sie jetzt in {wallet}.",
   "pay.walletSent": "{wallet} hat gesendet. In ein paar Sekunden erscheint es hier.",
   "pay.walletNo":
     "{wallet} hat nicht gesendet. Es wurde nichts gezahlt: Versuchen Sie es erneut, oder scannen Sie den Code.",
+  "pay.walletNetwork":
+    "{wallet} hat kein Konto auf {network}. Wechseln Sie dort das Netz, oder wählen Sie eine andere Wallet.",
   "pay.walletPoor":
     "{wallet} hat zu wenig {symbol} auf {network}. Wählen Sie ein anderes Netz, oder laden Sie sie auf.",
   "seen.title": "Wir sehen Ihre Zahlung",

@@ -69,14 +69,20 @@ export const fr: Messages<"one" | "many" | "other"> = {
   "pay.codeAddress": "Scannez ou copiez l’adresse",
   "pay.codeAddressDo":
     "Le code ne contient que l’adresse : vous saisissez le montant et choisissez {network}. Convient aux plateformes d’échange.",
+  "pay.codeAddressDoWallet": "Le code ne contient que l’adresse : vous saisissez le montant et choisissez {network}.",
+  "pay.derived":
+    "Certaines plateformes et certains portefeuilles signalent ou refusent une adresse comme celle-ci, sans clé privée propre ; nous ne savons pas lesquels.",
   "pay.codeAlt": "Code à scanner : {amount} sur {network}",
   "pay.codeAltAddress": "Code à scanner : l’adresse seule",
   "pay.only": "Envoyez uniquement {symbol}, et uniquement sur {network}.",
+  "pay.minimum": "Un transfert inférieur à {minimum} ne compte qu’avec d’autres.",
   "pay.checked": "Vérifiée sur votre appareil",
   "pay.waiting": "En attente de votre paiement. La page se met à jour seule.",
   "pay.walletAsk": "Confirmez maintenant dans {wallet}.",
   "pay.walletSent": "{wallet} l’a envoyé. Il apparaît ici dans quelques secondes.",
   "pay.walletNo": "{wallet} ne l’a pas envoyé. Rien n’a été payé : réessayez, ou scannez le code.",
+  "pay.walletNetwork":
+    "{wallet} n’a pas de compte sur {network}. Changez son réseau ou choisissez un autre portefeuille.",
   "pay.walletPoor":
     "{wallet} n’a pas assez de {symbol} sur {network}. Choisissez un autre réseau, ou approvisionnez-le.",
   "seen.title": "Nous voyons votre paiement",

@@ -64,15 +64,21 @@ export const ja: Messages = {
   "pay.codeAddress": "アドレスを読み取るかコピーする",
   "pay.codeAddressDo":
     "コードにはアドレスだけが入っています。金額を入力し、{network} を選んでください。取引所からの送金に向いています。",
+  "pay.codeAddressDoWallet": "コードにはアドレスだけが入っています。金額を入力し、{network} を選んでください。",
+  "pay.derived":
+    "このように固有の秘密鍵を持たないアドレスには、警告を出したり送金を拒否したりする取引所やウォレットがありますが、どこがそうかは分かりません。",
   "pay.codeAlt": "読み取り用コード：{network} で {amount}",
   "pay.codeAltAddress": "読み取り用コード：アドレスのみ",
   "pay.only": "{network} で {symbol} だけを送ってください。",
+  "pay.minimum": "{minimum} 未満の送金は、ほかの送金と合わせた場合にだけ数えられます。",
   "pay.checked": "お使いの端末で確認済み",
   "pay.waiting": "お支払いを待っています。自動で更新されます。",
   "pay.walletAsk": "{wallet} で承認してください。",
   "pay.walletSent": "{wallet} から送られました。数秒でここに表示されます。",
   "pay.walletNo":
     "{wallet} から送られませんでした。何も支払われていません。もう一度試すか、コードを読み取ってください。",
+  "pay.walletNetwork":
+    "{wallet} には {network} のアカウントがありません。ネットワークを切り替えるか、別のウォレットを選んでください。",
   "pay.walletPoor":
     "{wallet} には {network} の {symbol} が足りません。別のネットワークを選ぶか、残高を足してください。",
   "seen.title": "お支払いを確認しています",

@@ -64,14 +64,20 @@ export const tr: Messages<"one" | "other"> = {
   "pay.codeAddress": "Adresi tarayın veya kopyalayın",
   "pay.codeAddressDo":
     "Kodda yalnız adres var: tutarı siz yazar, {network} ağını siz seçersiniz. Borsalar için uygundur.",
+  "pay.codeAddressDoWallet": "Kodda yalnızca adres var: tutarı siz yazar, {network} ağını siz seçersiniz.",
+  "pay.derived":
+    "Bazı borsalar ve cüzdanlar, kendi özel anahtarı olmayan böyle bir adres için uyarır veya onu reddeder; hangileri olduğunu bilmiyoruz.",
   "pay.codeAlt": "Taranacak kod: {network} ağında {amount}",
   "pay.codeAltAddress": "Taranacak kod: yalnız adres",
   "pay.only": "Yalnız {symbol} ve yalnız {network} ağında gönderin.",
+  "pay.minimum": "{minimum} altındaki bir transfer ancak başkalarıyla birlikte sayılır.",
   "pay.checked": "Cihazınızda denetlendi",
   "pay.waiting": "Ödemeniz bekleniyor. Kendiliğinden güncellenir.",
   "pay.walletAsk": "Şimdi {wallet} içinde onaylayın.",
   "pay.walletSent": "{wallet} gönderdi. Birkaç saniye içinde burada görünür.",
   "pay.walletNo": "{wallet} göndermedi. Hiçbir şey ödenmedi: yeniden deneyin veya kodu tarayın.",
+  "pay.walletNetwork":
+    "{wallet} cüzdanının {network} üzerinde hesabı yok. Ağını değiştirin veya başka bir cüzdan seçin.",
   "pay.walletPoor": "{wallet} içinde {network} ağında çok az {symbol} var. Başka bir ağ seçin veya para ekleyin.",
   "seen.title": "Ödemenizi görüyoruz",
   "seen.do": "{amount}, {merchant} mağazasına doğru yolda. Bu sayfayı kapatabilirsiniz, hiçbir şey kaybolmaz.",

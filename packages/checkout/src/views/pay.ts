@@ -1,5 +1,5 @@
 import { plainDecimal, scaleUnits } from "../format.ts";
-import { buildPaymentUri } from "../paymentUri.ts";
+import { buildPaymentRequestUri, buildPaymentUri } from "../paymentUri.ts";
 import type { PayTarget } from "../situation.ts";
 import { h, type Child, type VElement } from "../vnode.ts";
 import { icon } from "./icons.ts";
@@ -62,7 +62,7 @@ function pausedNote({ t, target }: PaymentContext): VElement | false {
   return isPaused && h("p.note.warn", {}, icon("clock"), h("span", {}, t.text("choose.paused")));
 }
 
-/** Two equal ways, as radios so that they work without script. Networks without payment URIs have only the address. */
+/** Two equal ways, as radios so that they work without script. Payments without a URI have only the address. */
 function ways(context: PaymentContext): Child {
   const { t, situation, target } = context;
   if (target === undefined) return null;
@@ -90,6 +90,7 @@ function ways(context: PaymentContext): Child {
     ],
     !isFolded && codes,
     rows(context, target),
+    addressNote(context, target, uri === undefined),
     isFolded &&
       h(
         "details.code",
@@ -102,8 +103,10 @@ function ways(context: PaymentContext): Child {
 
 function paymentUri({ state }: PaymentContext, target: PayTarget): string | undefined {
   const { inbox, origin } = target;
-  if (inbox.namespace !== "eip155" || origin === null) return undefined;
   const units = unitsToSend({ state, target });
+  // A wallet on Solana asks for the whole transaction, which needs an amount.
+  if (inbox.paymentRequestUrl !== null && units !== null) return buildPaymentRequestUri(inbox.paymentRequestUrl);
+  if (inbox.namespace !== "eip155" || origin === null) return undefined;
   return buildPaymentUri({ tokenAddress: origin.tokenAddress, chainId: origin.chainId, address: inbox.address, units });
 }
 
@@ -129,6 +132,8 @@ function walletCode(context: PaymentContext, uri: string): VElement {
 
 function addressCodeView(context: PaymentContext, target: PayTarget, isOnly: boolean): VElement {
   const { t } = context;
+  const isDerived = target.inbox.namespace === "solana";
+  const sentence = isDerived ? "pay.codeAddressDoWallet" : "pay.codeAddressDo";
   return h(
     "div",
     { class: isOnly ? "scan" : "scan by-address" },
@@ -137,7 +142,7 @@ function addressCodeView(context: PaymentContext, target: PayTarget, isOnly: boo
       "div.says",
       {},
       h("b", {}, t.text("pay.codeAddress")),
-      h("span.dim", {}, t.rich("pay.codeAddressDo", { network: targetNetwork(context) })),
+      h("span.dim", {}, t.rich(sentence, { network: targetNetwork(context) })),
     ),
   );
 }
@@ -172,13 +177,27 @@ function rows(context: PaymentContext, target: PayTarget): VElement {
         "dt",
         {},
         h("span", {}, t.text("row.address")),
-        situation.check.outcome === "ok" &&
-          target.inbox.namespace === "eip155" &&
-          h("span.ok", {}, icon("shield"), t.text("pay.checked")),
+        situation.check.outcome === "ok" && h("span.ok", {}, icon("shield"), t.text("pay.checked")),
       ),
       h("dd", {}, addressCode(target.inbox.address)),
       copyButton(context, "address", target.inbox.address),
     ),
+  );
+}
+
+/** What is known about an address without a private key, and the minimum, unless the whole rest is smaller and counts all the same. */
+function addressNote(context: PaymentContext, { inbox, origin }: PayTarget, isOnly: boolean): VElement | false {
+  const { t, state } = context;
+  const minimum = origin?.minimum ?? state.minimum;
+  const isMinimumShown = Number(state.remaining ?? Infinity) > Number(minimum);
+  return (
+    inbox.namespace === "solana" &&
+    h(
+      "p",
+      { class: isOnly ? "small dim" : "small dim by-address", id: "derived" },
+      t.text("pay.derived"),
+      isMinimumShown && [" ", t.rich("pay.minimum", { minimum: targetMoney(context, minimum) })],
+    )
   );
 }
 

@@ -4,14 +4,19 @@ import { h, type Child, type VElement } from "../vnode.ts";
 import { icon } from "./icons.ts";
 import { targetNetwork, targetSymbol, type PaymentContext } from "./viewContext.ts";
 
-export function openInApp({ t, situation }: PaymentContext, uri: string): VElement | false {
-  return situation.wallets.length === 0 && h("a.link", { href: uri }, t.text("pay.openApp"));
+export function openInApp(context: PaymentContext, uri: string): VElement | false {
+  return walletsHere(context).length === 0 && h("a.link", { href: uri }, context.t.text("pay.openApp"));
+}
+
+/** Those that pay on the networks of the shown address. */
+function walletsHere({ situation, target }: PaymentContext): ShownWallet[] {
+  return situation.wallets.filter(({ namespace }) => namespace === target?.inbox.namespace);
 }
 
 /** Wallets that announced themselves in this browser. The first gets the filled button; the others are folded. */
 export function browserWallets(context: PaymentContext): Child {
-  const { t, situation, state } = context;
-  const [first, ...others] = situation.wallets;
+  const { t, state } = context;
+  const [first, ...others] = walletsHere(context);
   if (first === undefined || state.remaining === null) return null;
   return [
     walletButton(context, first, "btn main"),
@@ -52,7 +57,7 @@ function walletGlyph({ name, icon: source }: ShownWallet): VElement {
 
 /** On a phone: wallets of this browser, else apps that open the page in their own browser. */
 export function phoneWallets(context: PaymentContext, uri: string): VElement {
-  const { t, situation } = context;
+  const { t } = context;
   const apps = phoneWalletsFor(context.target?.inbox.namespace ?? "eip155").map(({ name }) =>
     h(
       "button.btn",
@@ -65,7 +70,7 @@ export function phoneWallets(context: PaymentContext, uri: string): VElement {
     "div.by-wallet.btns",
     {},
     h("p.dim", {}, t.text("pay.doPhone")),
-    situation.wallets.length > 0 ? browserWallets(context) : h("div.wallets", {}, apps),
+    walletsHere(context).length > 0 ? browserWallets(context) : h("div.wallets", {}, apps),
     h("a.link", { href: uri }, t.text("pay.openApp")),
   );
 }
@@ -79,9 +84,10 @@ export function walletNote(context: PaymentContext): VElement | null {
     asking: () => t.rich("pay.walletAsk", { wallet }),
     sent: () => t.rich("pay.walletSent", { wallet }),
     refused: () => t.rich("pay.walletNo", { wallet }),
+    network: () => t.rich("pay.walletNetwork", { wallet, network: targetNetwork(context) }),
     poor: () => t.rich("pay.walletPoor", { wallet, symbol: targetSymbol(context), network: targetNetwork(context) }),
   }[step]();
-  const isWarning = step === "refused" || step === "poor";
+  const isWarning = step !== "asking" && step !== "sent";
   return h(
     "p",
     { class: isWarning ? "note warn" : "note", id: "wallet-note" },

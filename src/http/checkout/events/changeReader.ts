@@ -3,52 +3,87 @@ import type { Db } from "../../../db/database.ts";
 import type { Caip2 } from "../../../kernel/caip.ts";
 import { EventCursor } from "./eventCursor.ts";
 
-type Change = { position: bigint | null; intentId: string | null; chain: Caip2 | "" | null; number: bigint | null };
+type Change =
+  | { kind: "event"; position: bigint; intentId: string | null }
+  | { kind: "newest"; position: bigint }
+  | { kind: "transfer"; intentId: string }
+  | { kind: "head"; chain: Caip2; position: bigint }
+  | { kind: "handover"; chain: Caip2; position: bigint; movementId: bigint };
 
-/** Without a position it returns no event and only the newest position. */
+/** Transfers that one round reads on each chain. Pages of further ones wait for their next regular read. */
+const TRANSFERS_MAX = 500;
+
+/**
+ * Without a position it returns no event and only the newest position; without the handover of a chain, no transfer on it. A transfer below
+ * the minimum writes no event, so the transfers are read that the deposit station has taken since.
+ */
 const READ_CHANGES = `/* shared: read_checkout_changes */
   select * from (
-    select event.position, event.intent_id as "intentId", null::text as chain, null::int8 as number from event
+    select 'event' as kind, event.position, event.intent_id as "intentId", null::text as chain, null::int8 as "movementId" from event
     where event.position > coalesce($1::int8, (select max(position) from event), 0) order by event.position limit 2000) as recent
   union all
-  select event.position, event.intent_id, null, null from event where event.position = any($2::int8[])
+  select 'event', event.position, event.intent_id, null, null from event where event.position = any($2::int8[])
   union all
-  select null, null, chain, number from chain_cursor
+  select 'head', number, null, chain, null from chain_cursor
   union all
-  select coalesce((select max(position) from event), 0), null, '', null`;
+  select 'handover', revision, null, chain, movement_id from deposit_cursor
+  union all
+  select 'transfer', null, taken.intent_id, null, null
+  from unnest($3::text[], $4::int8[], $5::int8[]) as known (chain, revision, movement_id)
+  join deposit_cursor taken_to on taken_to.chain = known.chain
+    and (taken_to.revision, taken_to.movement_id) > (known.revision, known.movement_id)
+  cross join lateral (
+    select movement.intent_id from movement
+    where movement.chain = known.chain and movement.direction = 'in'
+      and (movement.revision, movement.id) > (known.revision, known.movement_id)
+      and (movement.revision, movement.id) <= (taken_to.revision, taken_to.movement_id)
+    order by movement.chain, movement.direction, movement.revision, movement.id limit ${TRANSFERS_MAX}) as taken
+  union all
+  select 'newest', coalesce((select max(position) from event), 0), null, null, null`;
 
-/** Finds the intents with new events, and the last block of each chain, in one statement. */
+/** The last transfer that the deposit station had taken on a chain. */
+type Handover = { revision: bigint; movementId: bigint };
+
+/** Finds the intents with new events or transfers, and the last block of each chain, in one statement. */
 export class ChangeReader {
   readonly #db: Db;
   readonly #cursor = new EventCursor();
   /** The last block that the watcher has read on each chain. */
   readonly heads = new Map<Caip2, bigint>();
+  readonly #handovers = new Map<Caip2, Handover>();
 
   constructor(db: Db) {
     this.#db = db;
   }
 
-  /** Returns the intents with events since the last read; none at the first one. */
+  /** Returns the intents with changes since the last read; none at the first one. */
   async read(): Promise<ReadonlySet<string>> {
-    const query = CompiledQuery.raw(READ_CHANGES, [this.#cursor.last ?? null, this.#cursor.missing()]);
-    const { rows } = await this.#db.root.executeQuery<Change>(query);
+    const handovers = [...this.#handovers];
+    const known = [
+      handovers.map(([chain]) => chain),
+      handovers.map(([, { revision }]) => revision),
+      handovers.map(([, { movementId }]) => movementId),
+    ];
+    const parameters = [this.#cursor.last ?? null, this.#cursor.missing(), ...known];
+    const { rows } = await this.#db.root.executeQuery<Change>(CompiledQuery.raw(READ_CHANGES, parameters));
     const intentIds = new Set<string>();
     const positions: bigint[] = [];
     let newest = 0n;
-    for (const { position, intentId, chain, number } of rows) {
-      if (chain === "") newest = position ?? 0n;
-      else if (chain !== null && number !== null) this.heads.set(chain, number);
-      else if (position !== null) {
-        positions.push(position);
-        if (intentId !== null) intentIds.add(intentId);
-      }
+    for (const change of rows) {
+      if (change.kind === "newest") newest = change.position;
+      else if (change.kind === "head") this.heads.set(change.chain, change.position);
+      else if (change.kind === "handover")
+        this.#handovers.set(change.chain, { revision: change.position, movementId: change.movementId });
+      else if (change.intentId !== null) intentIds.add(change.intentId);
+      if (change.kind === "event") positions.push(change.position);
     }
     this.#cursor.advance(positions, newest);
     return intentIds;
   }
 
-  /** The next read begins at the newest event. */
+  /** The next read begins at the newest event and transfer. */
   reset(): void {
     this.#cursor.reset();
+    this.#handovers.clear();
   }
 }

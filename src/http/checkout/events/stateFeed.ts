@@ -4,7 +4,7 @@ import type { CheckoutState } from "@tributary/checkout/checkoutState";
 import { readStates, type ReadState } from "../state/readState.ts";
 import { ChangeReader } from "./changeReader.ts";
 
-type FeedWorld = Pick<World, "db" | "clock" | "catalog" | "config" | "log">;
+type FeedWorld = Pick<World, "db" | "memory" | "clock" | "catalog" | "config" | "log">;
 
 export type StateListener = {
   onState(state: CheckoutState): void;
@@ -17,7 +17,7 @@ const ROUND_MS = 100;
 /** In rounds. */
 const BEAT_ROUNDS = 100;
 const HEAD_ROUNDS = 10;
-/** Each page is read again after so many rounds, whatever has happened: dust and changed looks write no event. */
+/** Each page is read again after so many rounds, whatever has happened: changed looks write no event. */
 const REFRESH_ROUNDS = 150;
 /** Pages that one round reads for a block or for their age. Others wait for the next rounds, so that no round holds up requests. */
 const QUIET_READS_MAX = 20;
@@ -36,8 +36,8 @@ type Watched = {
 };
 
 /**
- * One reader for all pages that this process keeps open. It looks for committed events ten times a second, in one statement whatever the
- * number of pages, and reads the states of those alone that changed. So any process finds what any other has written, and an open page
+ * One reader for all pages that this process keeps open. It looks for committed events and transfers ten times a second, in one statement whatever
+ * the number of pages, and reads the states of those alone that changed. So any process finds what any other has written, and an open page
  * that nothing happens to costs next to nothing.
  */
 export class StateFeed {

@@ -1,12 +1,10 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Fault } from "../../../kernel/faults.ts";
-import type { World } from "../../../world.ts";
 import { toWholeSeconds } from "../../checks/checkRateLimit.ts";
 import { toClientNetwork } from "../../rate/clientNetwork.ts";
-import { createLocalRateLimiter } from "../../rate/localRateLimiter.ts";
+import type { RateLimiters } from "../../rate/rateLimiters.ts";
 
-// Limits of the page's routes, which need no API key. They are counted in each process alone, because a shared count would cost a statement
-// for a read that is one itself.
+// Limits of the page's routes, which need no API key.
 
 /** Requests in any 60 seconds: of one session, and of all sessions behind one address. Many payers may share an address. */
 const LIMITS = {
@@ -18,6 +16,7 @@ const LIMITS = {
   sourceInbox: { perSession: 30, perNetwork: 300 },
   view: { perSession: 60, perNetwork: 3_000 },
   handoff: { perSession: 10, perNetwork: 100 },
+  solanaPay: { perSession: 60, perNetwork: 300 },
 } as const;
 
 export type PublicRoute = keyof typeof LIMITS;
@@ -27,13 +26,12 @@ export type PublicLimits = {
   acquire(route: PublicRoute, request: FastifyRequest, key: string): Promise<void>;
 };
 
-export function createPublicLimits({ clock }: Pick<World, "clock">): PublicLimits {
-  const limiter = createLocalRateLimiter(clock);
+export function createPublicLimits({ perVisitor }: Pick<RateLimiters, "perVisitor">): PublicLimits {
   return {
     async acquire(route, request, key) {
       const { perSession, perNetwork } = LIMITS[route];
-      const network = await limiter.tryAcquire(`${route} network ${toClientNetwork(request.ip)}`, perNetwork);
-      const session = await limiter.tryAcquire(`${route} session ${key}`, perSession);
+      const network = await perVisitor.tryAcquire(`${route} network ${toClientNetwork(request.ip)}`, perNetwork);
+      const session = await perVisitor.tryAcquire(`${route} session ${key}`, perSession);
       const refused = [network, session].filter(({ isAllowed }) => !isAllowed);
       if (refused.length === 0) return;
       const resetMs = Math.max(...refused.map((result) => result.resetMs));

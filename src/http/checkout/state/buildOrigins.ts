@@ -1,6 +1,11 @@
 import { findChainDescription, findWatchedChain, type Asset, type Catalog } from "../../../catalog/catalog.ts";
 import type { ChainConfig } from "../../../config/config.ts";
-import { isDepositIssuable, isIntentDepositIssuable, type IssuingConditions } from "../../../inbox/depositIssuable.ts";
+import {
+  isAcceptedOrigin,
+  isDepositIssuable,
+  isIntentDepositIssuable,
+  type IssuingConditions,
+} from "../../../inbox/depositIssuable.ts";
 import { isPayoutAsset, payoutChain } from "../../../intent/payoutAsset.ts";
 import type { IntentRow } from "../../../intent/store.ts";
 import { assert } from "../../../kernel/assert.ts";
@@ -51,7 +56,7 @@ function buildOrigin(catalog: Catalog, { intent, origin, conditions }: OriginOfI
 }
 
 function unissuableReason(intent: IntentRow, origin: Asset, conditions: IssuingConditions): CheckoutOrigin["reason"] {
-  if (!isPayoutAsset(intent, origin)) return "not_accepted";
+  if (!isAcceptedOrigin(intent, origin, conditions.routes)) return "not_accepted";
   if (!conditions.isEnabled(origin)) return "off";
   return conditions.isHealthy(origin.chain) ? null : "paused";
 }

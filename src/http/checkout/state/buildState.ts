@@ -1,11 +1,13 @@
 import { hash } from "node:crypto";
 import { zeroAddress } from "@tributary/inbox/terms";
 import { findAsset, findChainDescription, findWatchedChain, type Catalog } from "../../../catalog/catalog.ts";
-import type { Config } from "../../../config/config.ts";
+import type { ChainEstimates, Config } from "../../../config/config.ts";
 import { dustDeposit } from "../../../deposit/dust/listDeposits.ts";
 import type { ShownDeposit } from "../../../deposit/deposit.ts";
 import { intentRecord } from "../../../intent/intentRecord.ts";
-import { isPayoutAsset, payoutChain } from "../../../intent/payoutAsset.ts";
+import { findPayoutWay } from "../../../intent/routes/payoutWay.ts";
+import type { PinnedRoute } from "../../../intent/routes/routeSet.ts";
+import { payoutChain } from "../../../intent/payoutAsset.ts";
 import { excessUnits } from "../../../intent/paymentStatus.ts";
 import { caip10, caip19, caip2, displayAddress, namespaceOf, referenceOf, type Caip2 } from "../../../kernel/caip.ts";
 import { fromUnixSeconds } from "../../../kernel/clock.ts";
@@ -20,9 +22,16 @@ import type {
 import { arrivedUnits, determineStage, holdReason, remainingUnits } from "./stage.ts";
 import { TRANSFERS_SHOWN_MAX, type StateRow, type TransferRow } from "./stateRows.ts";
 
-export type StateContext = { catalog: Catalog; config: Pick<Config, "baseUrl" | "support">; now: Date };
+export type StateContext = {
+  catalog: Catalog;
+  config: Pick<Config, "baseUrl" | "support">;
+  now: Date;
+  /** The intent's pinned routes. */
+  routes: readonly PinnedRoute[];
+};
 
 const VERSION_CHARACTERS = 16;
+const COUNTED_DOWN_MS_MAX = 60_000;
 /** Of an id, behind its prefix. */
 const PAYMENT_NUMBER = { start: 3, end: 11 };
 
@@ -53,7 +62,7 @@ export function buildState(row: StateRow, context: StateContext): CheckoutState 
     deposits: shown.map((deposit) => toDeposit(row, deposit, context.catalog)),
     hasMoreDeposits: row.transfers.length > shown.length,
     held: findHold(row, shown, context),
-    inboxes: listInboxes(row, context.catalog),
+    inboxes: listInboxes(row, context),
     terms: intentRecord(intent, context.config).inboxTerms,
     paidAt: paidAt(row)?.toISOString() ?? null,
     closedAt: (intent.settled_at ?? intent.archived_at)?.toISOString() ?? null,
@@ -87,8 +96,7 @@ function toDeposit(row: StateRow, deposit: ShownDeposit, catalog: Catalog): Chec
   const required = deposit.required_confirmations;
   const isFinal = deposit.status === "counted" || deposit.status === "confirmed";
   const confirmations = isFinal ? (required ?? seenConfirmations) : Math.min(seenConfirmations, required ?? Infinity);
-  const blockMs = findWatchedChain(catalog, deposit.chain)?.estimates?.blockMs;
-  const isOnItsWay = deposit.status === "seen" && required !== null && blockMs !== undefined;
+  const estimates = findWatchedChain(catalog, deposit.chain)?.estimates;
   return {
     depositId: deposit.id,
     status: reason === null || deposit.status === "dropped" ? shownStatus(deposit) : "held",
@@ -99,13 +107,25 @@ function toDeposit(row: StateRow, deposit: ShownDeposit, catalog: Catalog): Chec
     networkName: networkName(catalog, deposit.chain),
     confirmations,
     required,
-    secondsLeft: isOnItsWay ? Math.ceil(((required - confirmations) * blockMs) / 1_000) : null,
+    secondsLeft: deposit.status === "seen" ? secondsLeft(estimates, { confirmations, required }) : null,
     from: displayAddress(deposit.chain, deposit.sender),
     transfer: deposit.chain_tx,
     explorerUrl: transferUrl(catalog, deposit),
     seenAt: deposit.seen_at.toISOString(),
     countedAt: deposit.counted_at?.toISOString() ?? null,
   };
+}
+
+/** Where the network's own finality decides, only while it is a matter of seconds: longer estimates are too rough to count down. */
+function secondsLeft(
+  { blockMs, finalizedMs }: ChainEstimates = {},
+  { confirmations, required }: Pick<CheckoutDeposit, "confirmations" | "required">,
+): number | null {
+  if (blockMs === undefined) return null;
+  if (required !== null) return Math.ceil(((required - confirmations) * blockMs) / 1_000);
+  if (finalizedMs === undefined || finalizedMs > COUNTED_DOWN_MS_MAX) return null;
+  const leftMs = finalizedMs - confirmations * blockMs;
+  return leftMs > 0 ? Math.ceil(leftMs / 1_000) : null;
 }
 
 /** A deposit that only waits for more providers is on its way for its payer. */
@@ -115,7 +135,10 @@ function shownStatus({ status, reason }: ShownDeposit): CheckoutDeposit["status"
 
 function transferUrl(catalog: Catalog, { chain, chain_tx }: ShownDeposit): string | null {
   const explorer = explorerOf(catalog, chain);
-  return explorer === null ? null : `${explorer}/tx/${chain_tx}`;
+  if (explorer === null) return null;
+  // A query, such as the cluster of an explorer for several, stays behind the path.
+  const [path = "", query] = explorer.split("?");
+  return `${path.replace(/\/+$/, "")}/tx/${chain_tx}${query === undefined ? "" : `?${query}`}`;
 }
 
 /** Without a trailing slash; null unless it is a web address. */
@@ -142,7 +165,8 @@ function findHold(
     if (reason === null) continue;
     const rescue = reason === "wrong_token" ? "now" : reason === "wrong_network" ? "later" : "unknown";
     const from = fromUnixSeconds(intent.recover_after);
-    const canRescue = rescue !== "unknown" && intent.recovery !== zeroAddress && deposit.chain.startsWith("eip155:");
+    const isWithinReach = namespaceOf(deposit.chain) === intent.payout_namespace && intent.recovery !== zeroAddress;
+    const canRescue = rescue !== "unknown" && isWithinReach;
     const isLater = canRescue && rescue === "later" && from > now;
     return {
       depositId: deposit.id,
@@ -157,13 +181,13 @@ function findHold(
   return null;
 }
 
-/** The payout's own inbox, and those issued elsewhere. On the payout chain only the payout token has a route. */
-function listInboxes({ intent, inboxes }: StateRow, catalog: Catalog): CheckoutInbox[] {
+/** The payout's own inbox, and those issued elsewhere, each with the tokens that have a way to the payout. */
+function listInboxes({ intent, inboxes }: StateRow, { catalog, config, routes }: StateContext): CheckoutInbox[] {
   const settleChain = payoutChain(intent);
   const issued = inboxes
     .map((inbox) => ({ ...inbox, chain: caip2(inbox.namespace, inbox.reference) }))
     .filter(({ chain }) => chain !== settleChain);
-  const own = { chain: settleChain, address: intent.inbox_address, token: intent.payout_token };
+  const own = { chain: settleChain, address: intent.inbox_address, token: "" };
   return [own, ...issued].map(({ chain, address, token }, index) => ({
     namespace: namespaceOf(chain),
     reference: referenceOf(chain),
@@ -171,9 +195,12 @@ function listInboxes({ intent, inboxes }: StateRow, catalog: Catalog): CheckoutI
     address: displayAddress(chain, address),
     caip10: caip10(chain, address),
     originIds: catalog.assets
-      .filter((asset) => asset.isOrigin && asset.chain === chain && (token === "" || asset.token === token))
+      .filter((asset) => asset.isOrigin && asset.chain === chain)
+      .filter((asset) => (token === "" ? findPayoutWay(intent, routes, asset) !== undefined : asset.token === token))
       .map((asset) => caip19(asset.chain, asset.token)),
     isPayoutInbox: index === 0,
+    paymentRequestUrl:
+      index === 0 && namespaceOf(chain) === "solana" ? `${config.baseUrl}/c/${intent.id}/solana-pay` : null,
   }));
 }
 
@@ -182,8 +209,6 @@ function paidAt(row: StateRow): Date | null {
   const { intent, transfers } = row;
   if (!["paid", "overpaid"].includes(determineStage(row))) return null;
   if (intent.settled_at !== null) return intent.settled_at;
-  const counted = transfers
-    .filter((transfer) => isPayoutAsset(intent, transfer))
-    .flatMap((each) => each.counted_at ?? []);
+  const counted = transfers.filter(({ reason }) => reason !== "no_route").flatMap((each) => each.counted_at ?? []);
   return counted.toSorted((one, other) => other.getTime() - one.getTime())[0] ?? null;
 }

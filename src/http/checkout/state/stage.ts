@@ -1,4 +1,3 @@
-import { isPayoutAsset } from "../../../intent/payoutAsset.ts";
 import { excessUnits, paymentStatus } from "../../../intent/paymentStatus.ts";
 import type { IntentRow } from "../../../intent/store.ts";
 import { convertUnits } from "../../../kernel/units.ts";
@@ -53,7 +52,7 @@ export function determineStage(progress: Progress): CheckoutStage {
   if (intent.status !== "active") return present.some(({ late }) => late === true) ? "late" : "archived";
   const [newest] = present;
   const remaining = remainingUnits(progress);
-  const arriving = present.filter((transfer) => isPayoutAsset(intent, transfer));
+  const arriving = present.filter(({ reason }) => reason !== "no_route");
   if (arriving.length > 0 && isEverythingHere(progress, remaining)) {
     if (newest !== undefined && holdReason(intent, newest) === "providers_disagree") return "held";
     return arriving.length > 1 ? "many" : "seen";

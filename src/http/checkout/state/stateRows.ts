@@ -64,6 +64,7 @@ const READ_STATES = `/* named: read_checkout_states */
         select id from (
           select movement.id from movement
           where movement.intent_id >= intent.id and movement.intent_id <= intent.id and movement.direction = 'in'
+            and movement.explained_by is null
           order by movement.intent_id, movement.id desc limit ${TRANSFERS_SHOWN_MAX + 1}) as newest_movement
       ) as page cross join lateral (
         select * from listed_deposit where listed_deposit.movement_id = page.movement_id offset 0

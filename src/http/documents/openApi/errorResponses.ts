@@ -39,7 +39,7 @@ export function groupFaultsByStatus({
 }: OperationSpec): Map<number, FaultCode[]> {
   const codes = [
     ...COMMON_FAULTS,
-    ...(method === "POST" ? BODY_FAULTS : []),
+    ...(method !== "GET" ? BODY_FAULTS : []),
     ...faults,
     ...(acceptsIdempotencyKey ? IDEMPOTENCY_FAULTS : []),
   ];

@@ -11,7 +11,7 @@ const DESCRIPTION = `Payment intents for stablecoins: each has a deposit inbox t
 merchant's own wallet.
 
 Bodies are JSON. Amounts are strings of whole numbers in a token's smallest units; \`priceUnits\` is a number in millionths. An explicit \`null\`
-means the same as a missing optional field, and unknown fields are refused. Operations marked as extensions are specific to this service.`;
+means the same as a missing optional field, except in a PATCH, where it restores a default. Unknown fields are refused. Operations marked as extensions are specific to this service.`;
 
 /** Builds the OpenAPI 3.1 document from the schemas that validate requests. `baseUrl` has no trailing slash. */
 export function buildOpenApiDocument(baseUrl: string): JsonObject {
@@ -25,6 +25,7 @@ export function buildOpenApiDocument(baseUrl: string): JsonObject {
       title: "Tributary",
       version: API_VERSIONS.at(-1),
       description: DESCRIPTION,
+      contact: { name: "Guides and reference", url: `${baseUrl}/docs` },
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: baseUrl }],

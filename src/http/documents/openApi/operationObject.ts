@@ -11,7 +11,7 @@ export const GROUP_DESCRIPTIONS: Readonly<Record<OperationGroup, string>> = {
   Intents: "Create, read, list and archive payment intents.",
   "Deposit addresses": "The chains and tokens that a payer may use, and the address for each.",
   "Deposits and settlements": "Transfers into an intent's inboxes, and payouts from them.",
-  Account: "What an API key can read about its own account.",
+  Account: "The account of the API key: what it may do, how its checkout looks, and which pages may embed it.",
 };
 
 export function buildOperationObject(operation: OperationSpec, baseUrl: string): JsonObject {

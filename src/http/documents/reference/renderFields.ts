@@ -1,7 +1,8 @@
 import { referenceComponents } from "../../schema/components.ts";
 import type { JsonSchema } from "../../schema/jsonSchema.ts";
 import { describeSchema } from "../../schema/describeSchema.ts";
-import { escapeHtml, renderMarkdown } from "../markdown.ts";
+import { escapeHtml } from "../escapeHtml.ts";
+import { renderMarkdown } from "../markdown.ts";
 
 /** More than the levels of any of our schemas. */
 const LEVELS_MAX = 6;
@@ -61,8 +62,12 @@ function describeType(field: JsonSchema, { isRequest }: Pick<FieldsOptions, "isR
   const link = name === undefined ? undefined : `<a href="#${name}">${name}</a>`;
   if (field.items !== undefined) return `list of ${link ?? describeType(field.items, { isRequest })}${orNull}`;
   if (link !== undefined) return link;
-  const defaultText = field.default === undefined ? "" : `, default ${field.default}`;
-  return `${escapeHtml(describeSchema(field).replace(/^an? (JSON )?/, ""))}${orNull}${defaultText}`;
+  return `${escapeHtml(describeSchema(field).replace(/^an? (JSON )?/, ""))}${orNull}${describeDefault(field)}`;
+}
+
+function describeDefault(field: JsonSchema): string {
+  const text = field["x-default"] ?? field.default;
+  return text === undefined ? "" : escapeHtml(`, default ${text}`);
 }
 
 function componentName(schema: JsonSchema): string | undefined {

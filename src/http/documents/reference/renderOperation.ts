@@ -1,33 +1,63 @@
 import { faultRows } from "../../../kernel/faults.ts";
+import { BODY_BYTES_MAX } from "../../checks/readBody.ts";
+import { scopesOf } from "../../checks/checkScope.ts";
 import type { OperationSpec } from "../../operation.ts";
 import type { JsonSchema } from "../../schema/jsonSchema.ts";
 import { referenceComponents } from "../../schema/components.ts";
-import { escapeHtml, renderCode, renderLine, renderMarkdown } from "../markdown.ts";
+import { escapeHtml } from "../escapeHtml.ts";
+import { renderCode, renderLine, renderMarkdown } from "../markdown.ts";
 import { groupFaultsByStatus } from "../openApi/errorResponses.ts";
 import { describeRateLimits } from "../openApi/operationObject.ts";
-import { formatCurl, formatClientCall } from "./callExamples.ts";
+import { formatCallExamples } from "./callExamples.ts";
 import { renderField, renderFields } from "./renderFields.ts";
+import { renderTryIt } from "./renderTryIt.ts";
+
+const BYTES_PER_KIB = 1_024;
 
 /** Renders one operation as a section. */
 export function renderOperation(operation: OperationSpec, baseUrl: string): string {
   const { operationId, method, path, summary, description, success, isExtension = false } = operation;
   const extensionBadge = isExtension ? '<span class="mark">extension</span>' : "";
-  return `<section id="${operationId}">
+  return `<section id="${operationId}" class="operation">
+<div>
 <h2>${escapeHtml(summary)}</h2>
 <p class="route"><span class="verb ${method.toLowerCase()}">${method}</span><code>${escapeHtml(path)}</code>${extensionBadge}</p>
 ${renderMarkdown(description)}
-<p class="facts">${escapeHtml(describeRateLimits(operation))}</p>
+<p class="facts">${escapeHtml(describeLimits(operation))}</p>
 ${renderParameters(operation)}
 ${renderBody(operation)}
-<h3>Request</h3>
-${renderCode(formatCurl(operation, baseUrl))}
-${renderCode(formatClientCall(operation))}
-<h3>Answer ${success.status}</h3>
-<p>${renderLine(success.description)} ${linkToSchema(success.schema)}</p>
-<details><summary>Example</summary>${renderCode(JSON.stringify(success.example, undefined, 2))}</details>
 <h3>Errors</h3>
 ${renderErrors(operation)}
+</div>
+<div>
+<h3>Request</h3>
+${renderSamples(operation, baseUrl)}
+${renderTryIt(operation)}
+<h3>Answer ${success.status}</h3>
+<p>${renderLine(success.description)} ${linkToSchema(success.schema)}</p>
+<div class="answer">${renderCode(JSON.stringify(success.example, undefined, 2), "json")}</div>
+</div>
 </section>`;
+}
+
+/** What a call needs and how much it may be, in one paragraph. */
+function describeLimits(operation: OperationSpec): string {
+  const scope = `The key needs the scope ${scopesOf(operation).join(" or ")}.`;
+  const body = operation.body === undefined ? "" : ` A body has at most ${BODY_BYTES_MAX / BYTES_PER_KIB} KiB.`;
+  return `${describeRateLimits(operation)} ${scope}${body}`;
+}
+
+/** The call in every language, one of which is shown. The choice works without a script. */
+function renderSamples(operation: OperationSpec, baseUrl: string): string {
+  const samples = formatCallExamples(operation, baseUrl);
+  const choices = samples.map(
+    ({ language, title }, index) =>
+      `<label><input type="radio" name="${operation.operationId}-language" value="${language}"${index === 0 ? " checked" : ""}>${title}</label>`,
+  );
+  const blocks = samples.map(({ language, code }) =>
+    renderCode(code, language).replace("<pre ", `<pre data-language="${language}" `),
+  );
+  return `<div class="samples"><div role="radiogroup" aria-label="Language">${choices.join("")}</div>\n${blocks.join("\n")}</div>`;
 }
 
 function renderParameters({ operationId, path, query = {}, acceptsIdempotencyKey = false }: OperationSpec): string {

@@ -2,7 +2,8 @@ import { OPERATIONS } from "../../operationList.ts";
 import type { OperationGroup } from "../../operation.ts";
 import type { JsonSchema } from "../../schema/jsonSchema.ts";
 import type { Guide } from "../guides.ts";
-import { escapeHtml, renderMarkdown } from "../markdown.ts";
+import { escapeHtml } from "../escapeHtml.ts";
+import { renderMarkdown } from "../markdown.ts";
 import { GROUP_DESCRIPTIONS } from "../openApi/operationObject.ts";
 import { renderWidePage } from "../docsPage.ts";
 import { renderFields } from "./renderFields.ts";
@@ -19,20 +20,20 @@ New here? Begin with [your first intent](/docs/integrate/first-intent). Operator
 
 Send the secret key of your account and the date of your integration. The key stays on your server.
 
-\`\`\`
+\`\`\`http
 Authorization: Bearer trib_…
 Service-Version: 2026-11-01
 \`\`\`
 
 With [our client](/docs/integrate/errors-and-retries#with-our-client) that is
 
-\`\`\`
+\`\`\`ts
 import { createClient } from "@tributary/client";
 
 const tributary = createClient({ baseUrl: "${baseUrl}", apiKey: process.env.TRIBUTARY_API_KEY });
 \`\`\`
 
-Bodies are JSON. A \`null\` is the same as leaving an optional field out, unknown fields are refused, and a trailing slash is another path.
+Bodies are JSON. A \`null\` is the same as leaving an optional field out, except in a PATCH, where it restores a default. Unknown fields are refused, and a trailing slash is another path.
 Amounts are strings of whole numbers in a token's smallest units; \`priceUnits\` is a number in millionths of the payout currency. Times are ISO 8601 in UTC.
 
 Checks run in this order, and the first failure is the response: version, route, key, rate limit, scope, size, body, then the intent.

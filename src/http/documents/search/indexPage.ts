@@ -1,4 +1,4 @@
-import { escapeHtml } from "../markdown.ts";
+import { escapeHtml } from "../escapeHtml.ts";
 import { renderPage } from "../docsPage.ts";
 import type { SearchGroup } from "./searchEntries.ts";
 

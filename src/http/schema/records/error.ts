@@ -1,4 +1,4 @@
-import { recordSchema, type JsonSchema } from "../jsonSchema.ts";
+import type { JsonSchema } from "../jsonSchema.ts";
 import { idSchema } from "../values.ts";
 
 /** The error itself, without its envelope. */
@@ -21,6 +21,3 @@ export const errorDetail = {
     details: { type: "object", description: "More data; the code's page describes it.", additionalProperties: true },
   },
 } as const satisfies JsonSchema;
-
-/** The body of every error response. */
-export const errorEnvelope = recordSchema("The body of every error response.", { error: errorDetail });

@@ -1,4 +1,5 @@
 import { recordSchema } from "../jsonSchema.ts";
+import { tokenAccountProperties } from "./tokenAccount.ts";
 import { address, caip10, caip19, chainReference, namespace, units } from "../values.ts";
 
 export const token = recordSchema("A token on its chain.", {
@@ -54,7 +55,12 @@ export const intentOrigins = recordSchema("The source origins of this intent, an
   sourceDepositIssuable: { type: "boolean", description: "Whether any source inbox can be issued for the intent now." },
 });
 
-export const sourceInbox = recordSchema("A deposit address for one origin.", { address, caip10 });
+const sourceInboxFields = recordSchema("A deposit address for one origin.", { address, caip10 });
+
+export const sourceInbox = {
+  ...sourceInboxFields,
+  properties: { ...sourceInboxFields.properties, ...tokenAccountProperties },
+};
 
 export const recordedView = recordSchema("The result of the hint.", {
   recorded: {

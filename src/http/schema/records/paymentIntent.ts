@@ -1,4 +1,5 @@
-import { recordSchema } from "../jsonSchema.ts";
+import { recordSchema, type Properties } from "../jsonSchema.ts";
+import { solanaKey, tokenAccountProperties } from "./tokenAccount.ts";
 import { metadata } from "./metadata.ts";
 import {
   address,
@@ -39,7 +40,15 @@ const amounts = recordSchema("Amounts in the payout token's smallest units.", {
   netUnits: { ...units, description: "The amount that the payout wallet received." },
 });
 
-const inboxTerms = recordSchema("The terms that determine the inbox address, so that anyone can compute it.", {
+const route = recordSchema("A permitted way of a deposit on another chain to the payout's chain.", {
+  chainId: { type: "string", description: "The EVM chain id of the deposit as a string of digits." },
+  token: { ...address, description: "The deposited token." },
+  adapter: { ...address, description: "The contract that calls the bridge." },
+  minAmount: { ...units, description: "The least amount that the bridge takes, in the token's smallest units." },
+  config: { type: "string", description: "The adapter's settings, ABI-encoded.", pattern: "^0x(?:[0-9a-f]{2})*$" },
+});
+
+const committedTerms = {
   version: { type: "integer" },
   hub: address,
   implementation: address,
@@ -51,10 +60,43 @@ const inboxTerms = recordSchema("The terms that determine the inbox address, so 
   feeBps,
   recovery: address,
   recoverAfter: { type: "integer", description: "Unix time in seconds." },
-  routesRoot: { type: "string" },
+  routesRoot: { type: "string", description: "The Merkle root of the routes; 32 zero bytes without routes." },
+} as const satisfies Properties;
+
+const payTerms = recordSchema("The terms of the inbox on Solana.", {
+  version: { type: "integer" },
+  program: { ...solanaKey, description: "The inbox program." },
+  tokenProgram: { ...solanaKey, description: "The token program that owns the mint." },
+  kind: { type: "string", const: "pay" },
+  salt: { type: "string" },
+  mint: { ...solanaKey, description: "The token of the deposits and of the payout." },
+  payout: { ...solanaKey, description: "The payout wallet." },
+  feeAccount: { ...solanaKey, description: "The token account that receives the fee." },
+  feeBps,
+  rentRecipient: { ...solanaKey, description: "Receives the rent of closed accounts, and never a token." },
+  recovery: { ...solanaKey, description: "The key that may rescue." },
+  recoverAfter: { type: "integer", description: "Unix time in seconds." },
 });
 
-export const paymentIntent = recordSchema(
+const inboxTerms = {
+  ...recordSchema("The terms that determine the inbox address, so that anyone can compute it.", {
+    ...committedTerms,
+    routes: {
+      type: "array",
+      items: route,
+      description:
+        "The routes of `routesRoot`, in its order; absent without routes. Shown where one intent is created, read or archived; lists and events have only the root.",
+    },
+    solana: {
+      ...payTerms,
+      description:
+        "For a payout on Solana: the terms of `inboxAddress`. The fields beside it are those of an EVM inbox that takes no deposit.",
+    },
+  }),
+  required: Object.keys(committedTerms) as (keyof typeof committedTerms)[],
+};
+
+const paymentIntentFields = recordSchema(
   "A request for a payment: its payout destination and, if it has one, its price.",
   {
     object: { type: "string", const: "payment_intent" },
@@ -98,8 +140,13 @@ export const paymentIntent = recordSchema(
   },
 );
 
-export const createdPaymentIntent = recordSchema("The intent, and the token that opens its checkout.", {
-  ...paymentIntent.properties,
+export const paymentIntent = {
+  ...paymentIntentFields,
+  properties: { ...paymentIntentFields.properties, ...tokenAccountProperties },
+};
+
+const createdFields = recordSchema("The intent, and the token that opens its checkout.", {
+  ...paymentIntentFields.properties,
   widgetToken: {
     type: "string",
     pattern: "^wt_[-_0-9A-Za-z]{43}$",
@@ -107,3 +154,8 @@ export const createdPaymentIntent = recordSchema("The intent, and the token that
     examples: ["wt_Jx2qVw8nTz5mRk1bYc7pLf4dHs9gEa3uNo6iXv0tQyA"],
   },
 });
+
+export const createdPaymentIntent = {
+  ...createdFields,
+  properties: { ...createdFields.properties, ...tokenAccountProperties },
+};

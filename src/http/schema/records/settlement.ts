@@ -26,7 +26,8 @@ export const settlement = recordSchema("A transaction that pays an inbox's balan
   },
   txs: {
     type: "array",
-    description: "The transaction in which it landed; empty until then.",
+    description:
+      "The transaction in which it landed; empty until then. Where a bridge carries the money, the transaction that gave it to the bridge comes first.",
     items: recordSchema("A transaction on a chain.", {
       txHash,
       chain: { type: "string", description: "The CAIP-2 id.", examples: ["eip155:8453"] },

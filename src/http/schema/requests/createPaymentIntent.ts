@@ -23,12 +23,14 @@ export const createPaymentIntentBody = {
       type: ["integer", "null"],
       minimum: 1,
       maximum: Number.MAX_SAFE_INTEGER,
+      "x-default": "none",
       description:
         "The price in millionths of the payout currency, independent of the token's decimals. Without it the intent is open-ended: any counted deposit makes it paid.",
       examples: [25_000_000],
     },
     oneTime: {
       type: ["boolean", "null"],
+      default: false,
       description:
         "If true, the intent is settled when its price is reached, and its destination is free again. Requires `priceUnits`.",
     },
@@ -48,6 +50,7 @@ export const createPaymentIntentBody = {
     },
     payoutWallet: {
       ...addressText,
+      "x-default": "the account's wallet of the namespace",
       description:
         "Your wallet for the payout. A mixed-case EVM address must have a correct EIP-55 checksum; a Solana address is base58 of 32 bytes.",
       examples: ["0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"],
@@ -55,6 +58,7 @@ export const createPaymentIntentBody = {
     payoutNamespace: {
       type: ["string", "null"],
       enum: ["eip155", "solana", null],
+      "x-default": "the account's namespace",
       description: "The CAIP-2 namespace: the family of chains.",
     },
     payoutChainReference: {
@@ -62,6 +66,7 @@ export const createPaymentIntentBody = {
       pattern: "^[-_a-zA-Z0-9]{1,32}$",
       minimum: 1,
       maximum: Number.MAX_SAFE_INTEGER,
+      "x-default": "the account's chain",
       "x-must": "be a chain id, or 1 to 32 letters, digits, hyphens or underscores",
       description: "The CAIP-2 reference: the chain within its namespace. An EVM chain id may also be a number.",
       examples: ["8453"],

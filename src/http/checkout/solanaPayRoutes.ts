@@ -1,0 +1,113 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import {
+  holdsUnits,
+  isWalletAddress,
+  preparePayment,
+  type PaymentRequest,
+} from "../../chain/solana/paymentTransaction.ts";
+import { payoutChain } from "../../intent/payoutAsset.ts";
+import { findIntentById, type IntentRow } from "../../intent/store.ts";
+import { assert } from "../../kernel/assert.ts";
+import { Fault } from "../../kernel/faults.ts";
+import type { World } from "../../world.ts";
+import { parseJsonBody } from "../checks/parseJsonBody.ts";
+import { readBody } from "../checks/readBody.ts";
+import type { CheckoutContext } from "./checkoutContext.ts";
+import type { CheckoutState } from "@tributary/checkout/checkoutState";
+import { PAY_ICON_NAME } from "./page/renderPage.ts";
+import { CHECKOUT_PATH } from "./pageRoutes.ts";
+import { setPrivate } from "./session/publicLimits.ts";
+import type { CheckoutRequest } from "./session/requireSession.ts";
+import { readState } from "./state/readState.ts";
+
+const BODY_BYTES_MAX = 4_096;
+/** Wallets in a browser ask from pages of any origin. No answer depends on a cookie. */
+const CORS = {
+  "access-control-allow-origin": "*",
+  "access-control-allow-methods": "GET, POST, OPTIONS",
+  "access-control-allow-headers": "Content-Type, Content-Encoding, Accept-Encoding",
+  "access-control-max-age": "86400",
+};
+
+/**
+ * Adds the transaction request of Solana Pay. A wallet that scans the page's code reads who asks (GET), names its account (POST), and gets
+ * a transaction that pays what is left. It has no session: the intent's id is all that it knows.
+ */
+export function addSolanaPayRoutes(server: FastifyInstance, context: CheckoutContext): void {
+  const url = `${CHECKOUT_PATH}/solana-pay`;
+  server.options(url, (_request, reply) => reply.headers(CORS).code(204).send());
+  server.get(url, async (request, reply) => {
+    const payment = await openPayment(context, request, reply);
+    return reply.send(describePayment(context.world, payment));
+  });
+  server.route({
+    method: "POST",
+    url,
+    // Reads the body here, as the API does, because the framework would apply its own rules to it.
+    onRequest: async (request, reply) => {
+      const payment = await openPayment(context, request, reply);
+      const body = parseJsonBody(request.raw, await readBody(request.raw, BODY_BYTES_MAX));
+      return reply.send(await answerWallet(context.world, payment, readAccount(body)));
+    },
+    handler: () => undefined,
+  });
+}
+
+type Payment = { intent: IntentRow; state: CheckoutState };
+
+/** Throws not_found for an unknown or archived intent, and for one that is not paid on Solana. */
+async function openPayment(context: CheckoutContext, request: FastifyRequest, reply: FastifyReply): Promise<Payment> {
+  const { intentId } = (request as CheckoutRequest).params;
+  setPrivate(reply).headers(CORS);
+  await context.limits.acquire("solanaPay", request, intentId);
+  const intent = await findIntentById(context.world.db, intentId);
+  const isPayable = intent !== undefined && intent.status !== "archived" && intent.payout_namespace === "solana";
+  const state = isPayable ? await readState(context.world, intentId) : undefined;
+  if (!isPayable || state === undefined) throw new Fault("not_found", { message: "No such intent." });
+  return { intent, state };
+}
+
+function describePayment({ config }: Pick<World, "config">, { state }: Payment): { label: string; icon: string } {
+  const { intentId, merchant } = state;
+  return { label: merchant.name, icon: `${config.baseUrl}${merchant.logo ?? `/c/${intentId}/${PAY_ICON_NAME}`}` };
+}
+
+async function answerWallet(
+  { chains }: Pick<World, "chains">,
+  { intent, state }: Payment,
+  payer: string,
+): Promise<{ transaction: string; message: string }> {
+  const { symbol, remaining, remainingUnits, merchant } = state;
+  if (remainingUnits === null)
+    throw new Fault("invalid_request", { message: "This payment names no amount: send one to its address." });
+  if (intent.status !== "active" || remainingUnits === "0")
+    throw new Fault("source_inbox_not_active", { message: "Nothing is left to pay." });
+  const chain = chains.get(payoutChain(intent));
+  assert(chain, `the chain of ${intent.id} is not configured`);
+  const payment: PaymentRequest = {
+    payer,
+    inbox: intent.inbox_address,
+    mint: intent.payout_token,
+    tokenProgram: intent.inbox_implementation,
+    units: BigInt(remainingUnits),
+    decimals: intent.payout_decimals,
+  };
+  const [isHeld, transaction] = await Promise.all([
+    holdsUnits(chain.providers, payment),
+    preparePayment(chain.providers, payment),
+  ]);
+  if (!isHeld)
+    throw new Fault("invalid_request", { param: "account", message: `This wallet holds too little ${symbol}.` });
+  return {
+    transaction: Buffer.from(transaction).toString("base64"),
+    message: `${merchant.name}: ${remaining} ${symbol}`,
+  };
+}
+
+/** Other fields are ignored, as the specification leaves room for them. */
+function readAccount(body: unknown): string {
+  const { account } = (body ?? {}) as { account?: unknown };
+  if (!isWalletAddress(account))
+    throw new Fault("invalid_request", { param: "account", message: "account must be a wallet's address in base58." });
+  return account;
+}

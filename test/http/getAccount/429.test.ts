@@ -1,0 +1,3 @@
+import { testRateLimit } from "../../support/operationTests.ts";
+
+testRateLimit("getAccount");

@@ -1,0 +1,3 @@
+import { testDatabaseFailures } from "../../support/testDatabaseFailures.ts";
+
+testDatabaseFailures("getAccount");

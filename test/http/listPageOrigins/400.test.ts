@@ -1,0 +1,3 @@
+import { testVersionErrors } from "../../support/operationTests.ts";
+
+testVersionErrors("listPageOrigins");

@@ -1,0 +1,3 @@
+import { testApiKeyErrors } from "../../support/operationTests.ts";
+
+testApiKeyErrors("listPageOrigins");

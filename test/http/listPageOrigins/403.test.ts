@@ -1,0 +1,3 @@
+import { testScopeErrors } from "../../support/operationTests.ts";
+
+testScopeErrors("listPageOrigins");

@@ -1,0 +1,3 @@
+import { testRouteErrors } from "../../support/operationTests.ts";
+
+testRouteErrors("listPageOrigins");

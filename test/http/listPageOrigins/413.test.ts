@@ -1,0 +1,3 @@
+import { testSizeErrors } from "../../support/operationTests.ts";
+
+testSizeErrors("listPageOrigins");
