@@ -4,11 +4,13 @@ import type { Logger } from "pino";
 import { buildCatalog, type Catalog } from "./catalog/catalog.ts";
 import { listMissingTokens, saveServedTokens, type MissingToken } from "./catalog/store.ts";
 import type { Chain } from "./chain/chain.ts";
+import { openAttestationClient } from "./chain/evm/bridge/attestationClient.ts";
 import { openEvmChain } from "./chain/evm/openEvmChain.ts";
 import { openRemoteGate } from "./gate/remoteGate.ts";
 import { verifyChain } from "./chain/verifyChain.ts";
+import { openSolanaChain } from "./chain/solana/openSolanaChain.ts";
 import { verifyInboxProgram } from "./chain/solana/verifyInboxProgram.ts";
-import type { Config } from "./config/config.ts";
+import { isEvmChainConfig, type Config, type WatchedChainConfig } from "./config/config.ts";
 import { openDatabase, type Db } from "./db/database.ts";
 import { DatabaseUnusable } from "./db/errors.ts";
 import { migrate, pendingMigrations } from "./db/migrate.ts";
@@ -55,6 +57,7 @@ export async function openWorld(config: Config, options: OpenOptions): Promise<W
       await saveServedTokens(db, catalog, clock.now());
     } else if ((await pendingMigrations(db)).length === 0) await rejectMissingTokens(db, catalog);
     const gate = config.gate === undefined ? {} : { gate: openRemoteGate(config.gate) };
+    const bridge = config.bridge === undefined ? {} : { bridge: openAttestationClient(config.bridge.attestationUrl) };
     return {
       config,
       db,
@@ -67,6 +70,7 @@ export async function openWorld(config: Config, options: OpenOptions): Promise<W
       catalog,
       chains,
       ...gate,
+      ...bridge,
       log,
     };
   } catch (error) {
@@ -88,7 +92,12 @@ async function rejectMissingTokens(db: Db, catalog: Catalog): Promise<void> {
 
 /** Creates a client for every chain, without connecting. */
 export function openChains(config: Config, log: Logger): ReadonlyMap<Caip2, Chain> {
-  return new Map(config.chains.map((chain) => [chain.caip2, openEvmChain(chain, { clock: systemTimer, log })]));
+  return new Map(config.chains.map((chain) => [chain.caip2, openChain(chain, config, log)]));
+}
+
+function openChain(chain: WatchedChainConfig, { chains }: Config, log: Logger): Chain {
+  const surroundings = { clock: systemTimer, log };
+  return isEvmChainConfig(chain) ? openEvmChain(chain, surroundings, chains) : openSolanaChain(chain, surroundings);
 }
 
 /**
@@ -135,6 +144,7 @@ export async function startService(world: World, { extend, onFatal }: ServiceOpt
     shutdown.abort();
     await Promise.all([server.close(), metrics?.close(), loops]);
     await world.gate?.close();
+    await world.bridge?.close();
     await world.db.close();
   };
   let stopped: Promise<void> | undefined;

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { Catalog } from "./catalog/catalog.ts";
+import type { BridgeService } from "./chain/bridge.ts";
 import type { Chain } from "./chain/chain.ts";
 import type { Gate } from "./gate/gate.ts";
 import type { Config } from "./config/config.ts";
@@ -32,5 +33,7 @@ export type World = {
   readonly chains: ReadonlyMap<Caip2, Chain>;
   /** Issues or approves source inboxes for this service; absent when none is configured. */
   readonly gate?: Gate;
+  /** The bridge's service; absent where no token crosses by a bridge. */
+  readonly bridge?: BridgeService;
   readonly log: Logger;
 };

@@ -5,6 +5,7 @@ import { addMs, DAY_MS } from "../kernel/clock.ts";
 import { countDifferences } from "../watch/reconcile/balanceStore.ts";
 import type { World } from "../world.ts";
 import type { AlarmCondition } from "./alarm.ts";
+import { checkCrossings } from "./checkBridge.ts";
 
 const LATE_MS = 15 * 60_000;
 /** Finality of the slowest known chain takes about half an hour. */
@@ -26,6 +27,7 @@ export async function checkRows(world: RowCheckWorld): Promise<AlarmCondition[]>
     checkLateDeposits(world),
     checkCustomers(world),
     checkKeys(world),
+    checkCrossings(world),
   ]);
   return groups.flat();
 }

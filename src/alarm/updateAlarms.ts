@@ -8,6 +8,7 @@ import type { MemorySlot } from "../kernel/processMemory.ts";
 import { listCursors } from "../watch/store/store.ts";
 import type { World } from "../world.ts";
 import type { ActiveAlarm, AlarmCondition } from "./alarm.ts";
+import { checkBridge } from "./checkBridge.ts";
 import { checkChain } from "./checkChain.ts";
 import { checkMachine } from "./checkMachine.ts";
 import { checkRows } from "./checkRows.ts";
@@ -18,7 +19,7 @@ const INCIDENT_MS = 3_600_000;
 /** Callers without the loop of alarms check rows themselves when the last check is older. */
 const FRESH_MS = 20_000;
 
-type CheckName = "rows" | "chains" | "machine" | "incidents";
+type CheckName = "rows" | "chains" | "bridge" | "machine" | "incidents";
 type BookEntry = ActiveAlarm & { readonly check: CheckName; readonly until?: Date };
 type AlarmBook = { entries: Map<string, BookEntry>; checkedAtMs: number | undefined };
 
@@ -49,6 +50,7 @@ export async function readAlarms(world: AlarmWorld): Promise<ActiveAlarm[]> {
 async function runChecks(world: AlarmWorld): Promise<Map<CheckName, AlarmCondition[]>> {
   const found = new Map<CheckName, AlarmCondition[]>();
   found.set("machine", world.machine === undefined ? [] : await checkMachine(world, world.machine));
+  found.set("bridge", checkBridge(world));
   try {
     const cursors = new Map((await listCursors(world.db)).map((cursor) => [cursor.chain, cursor]));
     found.set("rows", await checkRows(world));

@@ -1,4 +1,10 @@
-import type { ChainConfig, ChainDescription, Config, TokenConfig } from "../config/config.ts";
+import {
+  isSolanaChainConfig,
+  type ChainConfig,
+  type ChainDescription,
+  type Config,
+  type TokenConfig,
+} from "../config/config.ts";
 import { namespaceOf, referenceOf, type Caip2, type Namespace } from "../kernel/caip.ts";
 
 // The live tokens: origins, which a payer may deposit, and rails, in which a merchant may be paid. Both come from the configuration at
@@ -23,6 +29,8 @@ export type Asset = {
   isIssuing: boolean;
   /** The issuer of its source inboxes: this service, or the remote gate. */
   gate: "local" | "remote";
+  /** The bridge that carries it to the rails of other chains. */
+  bridge: "cctp-v2" | undefined;
 };
 
 export type Catalog = {
@@ -32,6 +40,8 @@ export type Catalog = {
   readonly knownChains: readonly ChainDescription[];
   readonly assets: readonly Asset[];
   readonly defaultRailId: string;
+  /** Tokens, and programs that settle inboxes. A payout to one of these addresses is lost. */
+  readonly contracts: ReadonlySet<string>;
 };
 
 export function buildCatalog(config: Pick<Config, "chains" | "solanaChains" | "defaultRail">): Catalog {
@@ -41,6 +51,10 @@ export function buildCatalog(config: Pick<Config, "chains" | "solanaChains" | "d
     knownChains,
     assets: knownChains.flatMap((chain) => chain.tokens.map((token) => toAsset(chain, token))),
     defaultRailId: config.defaultRail,
+    contracts: new Set([
+      ...knownChains.flatMap(({ tokens }) => tokens.map(({ address }) => address)),
+      ...config.chains.filter(isSolanaChainConfig).map(({ program }) => program),
+    ]),
   };
 }
 
@@ -60,8 +74,8 @@ function toAsset(chain: ChainDescription, token: TokenConfig): Asset {
     isOrigin: token.isOrigin,
     isRail: token.isRail,
     isIssuing: token.isIssuing ?? true,
-    // A Solana inbox needs a private key, which this service never holds.
-    gate: namespace === "solana" ? "remote" : (chain.gate ?? "local"),
+    gate: chain.gate ?? "local",
+    bridge: token.bridge,
   };
 }
 

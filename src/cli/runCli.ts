@@ -31,6 +31,11 @@ const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./service/pay.ts")).pay,
   },
   {
+    name: "init",
+    summary: "ask for the settings and write a configuration file",
+    load: async () => (await import("./init/init.ts")).init,
+  },
+  {
     name: "serve",
     summary: "run the service",
     load: async () => (await import("./service/serve.ts")).serve,
@@ -171,33 +176,18 @@ const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./chains/verify.ts")).verify,
   },
   {
-    name: "solana deploy",
-    summary: "deploy the inbox program on a Solana cluster, for ever",
-    load: async () => (await import("./solana/program.ts")).solanaDeploy,
-  },
-  {
-    name: "solana status",
-    summary: "compare the inbox program of a Solana cluster with this release",
-    load: async () => (await import("./solana/program.ts")).solanaStatus,
-  },
-  {
-    name: "solana recover",
-    summary: "show the balances of Solana inboxes, and settle, bridge or rescue them",
-    load: async () => (await import("./solana/recover.ts")).solanaRecover,
-  },
-  {
     name: "recover",
     summary: "move money out of inboxes without server and database",
     load: async () => (await import("./recover/recover.ts")).recover,
   },
   {
     name: "hub status",
-    summary: "compare the inbox hub on the configured chains with this release",
+    summary: "compare the inbox hub of each chain, and the program of Solana, with this release",
     load: async () => (await import("./chains/hub.ts")).hubStatus,
   },
   {
     name: "hub deploy",
-    summary: "deploy the inbox hub on the configured chains",
+    summary: "deploy the inbox hub on the configured chains, or the program of Solana",
     load: async () => (await import("./chains/hub.ts")).hubDeploy,
   },
   {
@@ -331,6 +321,7 @@ const OPTION_OF_PARAM: Readonly<Record<string, string>> = {
   feeBps: "--fee-bps",
   underpayToleranceBps: "--underpay-tolerance-bps",
   recovery: "--recovery",
+  solanaRecovery: "--solana-recovery",
   origins: "--origins",
 };
 

@@ -1,8 +1,17 @@
-import type { ChainConfig, ChainEstimates, ProcessEnvironment, Finality, FinalityTier, TokenConfig } from "./config.ts";
+import type {
+  ChainConfig,
+  ChainEstimates,
+  EvmChainConfig,
+  ProcessEnvironment,
+  Finality,
+  FinalityTier,
+  TokenConfig,
+} from "./config.ts";
 import { caip2 } from "../kernel/caip.ts";
 import { findGasKeyFile, readGasKey } from "./gasKey.ts";
 import { readAgreement } from "./agreement.ts";
 import { findKnownChain, MAX_FEE_PER_GAS_DEFAULT } from "./knownChains.ts";
+import { readCctpV2, rejectUnbridgeable } from "./routes/cctpV2.ts";
 import * as rules from "./rules.ts";
 import {
   ConfigError,
@@ -37,6 +46,7 @@ const CHAIN_KEYS = [
   "tokens",
   "defaultToken",
   "gate",
+  "cctp",
 ] as const;
 const TOKEN_KEYS = [
   "symbol",
@@ -47,6 +57,7 @@ const TOKEN_KEYS = [
   "isOrigin",
   "isRail",
   "isIssuing",
+  "bridge",
 ] as const;
 const TIER_KEYS = ["upToPriceUnits", "confirmations", "tag"] as const;
 const ESTIMATE_KEYS = ["blockMs", "safeMs", "finalizedMs", "feeUsdMax"] as const;
@@ -59,7 +70,7 @@ const HOUR_MS = 3_600_000;
 export type ChainContext = { environment: "test" | "live"; variables: ProcessEnvironment; directory: string };
 
 /** Reads one EVM entry of `chains`. Fields of a public network have defaults. */
-export function readChain(value: unknown, path: string, context: ChainContext): ChainConfig {
+export function readChain(value: unknown, path: string, context: ChainContext): EvmChainConfig {
   // A key in the file ends up in backups and version control, so this error comes first.
   if (typeof value === "object" && value !== null && "gasKey" in value) {
     throw new ConfigError(
@@ -75,7 +86,7 @@ export function readChain(value: unknown, path: string, context: ChainContext): 
   for (const key of ["address", "slug", "symbol"] as const) {
     rejectDuplicates(tokens, { path: `${path}.tokens`, key, of: (token) => token[key] });
   }
-  return {
+  const chain: EvmChainConfig = {
     caip2: caip2("eip155", String(chainId)),
     chainId,
     name: readField(section, "name", { ...rules.text, fallback: known?.name }),
@@ -110,7 +121,10 @@ export function readChain(value: unknown, path: string, context: ChainContext): 
     tokens,
     defaultToken: readDefaultToken(section, tokens),
     gate: readField(section, "gate", { ...rules.oneOf("local", "remote"), fallback: "local" }),
+    cctp: readCctpV2(section, chainId),
   };
+  rejectUnbridgeable(chain, path);
+  return chain;
 }
 
 function requireEnvironmentMatch(section: ConfigSection, chainId: number, environment: "test" | "live"): void {
@@ -123,11 +137,11 @@ function requireEnvironmentMatch(section: ConfigSection, chainId: number, enviro
   );
 }
 
-function readUrl(value: unknown, path: string): string {
+export function readUrl(value: unknown, path: string): string {
   return readSecretUrl(value, path, rules.webUrl);
 }
 
-function readWsUrl(value: unknown, path: string): string {
+export function readWsUrl(value: unknown, path: string): string {
   return readSecretUrl(value, path, rules.wsUrl);
 }
 
@@ -184,6 +198,7 @@ function readToken(value: unknown, path: string): TokenConfig {
     isOrigin: readField(section, "isOrigin", { ...rules.flag, fallback: true }),
     isRail: readField(section, "isRail", { ...rules.flag, fallback: true }),
     isIssuing: readField(section, "isIssuing", { ...rules.flag, fallback: true }),
+    ...(hasField(section, "bridge") ? { bridge: readField(section, "bridge", rules.oneOf("cctp-v2")) } : {}),
   };
 }
 
@@ -228,7 +243,8 @@ function readTier(value: unknown, path: string): FinalityTier {
   return { upToPriceUnits, finality };
 }
 
-function readDefaultToken(section: ConfigSection, tokens: readonly TokenConfig[]): string | undefined {
+/** Without one, the only rail of the chain is the default. */
+export function readDefaultToken(section: ConfigSection, tokens: readonly TokenConfig[]): string | undefined {
   const rails = tokens.filter((token) => token.isRail).map((token) => token.symbol);
   if (!hasField(section, "defaultToken")) return rails.length === 1 ? rails[0] : undefined;
   const rule =

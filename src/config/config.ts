@@ -1,4 +1,5 @@
-import type { Caip2 } from "../kernel/caip.ts";
+import type { Hex } from "@tributary/inbox/terms";
+import { namespaceOf, type Caip2 } from "../kernel/caip.ts";
 import type { Secret } from "../kernel/secret.ts";
 
 /** When a block is final: after a number of blocks (the block itself is the first), or at or below the chain's tag. */
@@ -32,6 +33,10 @@ export type ChainEstimates = {
   feeUsdMax?: string | undefined;
 };
 
+/** Powers of an issuer over every balance of its mint on Solana. */
+export const ISSUER_POWERS = ["permanentDelegate", "pausable"] as const;
+export type IssuerPower = (typeof ISSUER_POWERS)[number];
+
 export type TokenConfig = {
   symbol: string;
   /** Second half of a rail's id, lower case. */
@@ -47,8 +52,25 @@ export type TokenConfig = {
   isRail: boolean;
   /** False stops new source inboxes; the token stays in the lists. Default true. */
   isIssuing?: boolean;
+  /** The program that owns the mint. Absent on EVM chains; on Solana absent means the Token program. */
+  tokenProgram?: string | undefined;
+  /** What the operator accepts of the mint on Solana, because its issuer is trusted. Absent: nothing. */
+  acceptedExtensions?: readonly IssuerPower[] | undefined;
+  /** The bridge by which it reaches the rails of other chains that have the same bridge. Absent: none. */
+  bridge?: "cctp-v2" | undefined;
 };
 
+/** Circle's contracts on a chain, in lower case. */
+export type CctpV2Contracts = {
+  /** Circle's number of the chain. */
+  domain: number;
+  /** TokenMessengerV2, which burns. */
+  messenger: Hex;
+  /** MessageTransmitterV2, which receives. */
+  transmitter: Hex;
+};
+
+/** A chain that the service watches and settles on, of any kind: what all code above the kinds reads. */
 export type ChainConfig = {
   caip2: Caip2;
   chainId: number;
@@ -63,10 +85,6 @@ export type ChainConfig = {
   explorerUrl: string;
   native: { name: string; symbol: string; decimals: number };
   estimates?: ChainEstimates | undefined;
-  /** Private key (0x and 64 hex digits) of the account that pays gas here. It cannot move deposits. */
-  gasKey: string;
-  /** The file that holds the key; absent when a variable does. */
-  gasKeyFile?: string | undefined;
   /** Polling interval for the head while no WebSocket pushes it. */
   pollMs: number;
   /** Ordered from the smallest limit to the largest; at least one tier. The last has no limit. */
@@ -76,14 +94,41 @@ export type ChainConfig = {
   /** How long a counted deposit waits for others before one transaction settles them together. */
   settleAfterMs: number;
   settleBatchMax: number;
-  /** The fee ceiling in wei per gas. No transaction is signed above it. */
-  maxFeePerGas: bigint;
   tokens: readonly TokenConfig[];
   /** Symbol of the payout token for accounts without a currency. */
   defaultToken: string | undefined;
   /** Issuer of source inboxes: this service alone, or with the remote gate's approval of each. */
   gate?: "local" | "remote" | undefined;
+  /** Absent: the chain has no bridge. */
+  cctp?: CctpV2Contracts | undefined;
 };
+
+export type EvmChainConfig = ChainConfig & {
+  /** Private key (0x and 64 hex digits) of the account that pays gas here. It cannot move deposits. */
+  gasKey: string;
+  /** The file that holds the key; absent when a variable does. */
+  gasKeyFile?: string | undefined;
+  /** The fee ceiling in wei per gas. No transaction is signed above it. */
+  maxFeePerGas: bigint;
+};
+
+export type SolanaChainConfig = ChainConfig & {
+  /** Address of the inbox program. */
+  program: string;
+  /** Address of the account that pays fees and gets the rent of closed accounts. It cannot move deposits. */
+  feePayer: string;
+  /** The fee payer's key pair: base58 of 64 bytes, the secret and the public key. */
+  feePayerKey: string;
+  /** The file that holds the key; absent when a variable does. */
+  feePayerKeyFile?: string | undefined;
+  /** The wallet that receives the platform fee here. */
+  feeRecipient: string;
+  /** The ceiling of the priority fee, in millionths of a lamport for each compute unit. No transaction is signed above it. */
+  computeUnitPriceMax: bigint;
+};
+
+/** One watched chain with the settings of its kind. */
+export type WatchedChainConfig = EvmChainConfig | SolanaChainConfig;
 
 /** The public facts of a chain, watched or not. */
 export type ChainDescription = Pick<
@@ -103,6 +148,7 @@ export type ChainDescription = Pick<
 
 /** The inbox program of a Solana cluster, which the start compares with this release. */
 export type SolanaProgramConfig = {
+  caip2: Caip2;
   /** Name of the cluster. */
   name: string;
   /** The program's address. */
@@ -118,6 +164,14 @@ export type GateConfig = {
   secret: Secret;
   /** Time limit for one request in total. */
   timeoutMs: number;
+};
+
+/** The service of the bridge, which proves burns. */
+export type BridgeConfig = {
+  /** Without a trailing slash. */
+  attestationUrl: string;
+  /** Deposits cross fast while the bridge asks for no more than this, in millionths of the amount; otherwise they wait for finality. */
+  fastFeePpmMax: number;
 };
 
 /** How long rows stay that no money depends on, in days. */
@@ -154,13 +208,15 @@ export type Config = {
   database: DatabaseConfig;
   /** Receives the platform fee on every EVM chain. Lower case. */
   feeRecipient: string;
-  /** EVM chains. The service watches them and settles on them. */
-  chains: readonly ChainConfig[];
-  /** Solana clusters. The API lists them; the service neither watches them nor settles on them. */
+  /** The chains that the service watches and settles on. */
+  chains: readonly WatchedChainConfig[];
+  /** Solana clusters without `rpcUrls`. The API lists them; the service neither watches them nor settles on them. */
   solanaChains?: readonly ChainDescription[];
-  /** Of the Solana clusters with an `rpcUrl`. */
+  /** Of the Solana clusters with `rpcUrls` or an `rpcUrl`. */
   solanaPrograms?: readonly SolanaProgramConfig[];
   gate?: GateConfig | undefined;
+  /** Absent where no token has a bridge. */
+  bridge?: BridgeConfig | undefined;
   /** Absent: the defaults. */
   retention?: RetentionConfig;
   /** Absent: alarms are only logged and shown. */
@@ -175,6 +231,14 @@ export type Config = {
   support?: string | undefined;
   logLevel: "silent" | "error" | "warn" | "info" | "debug";
 };
+
+export function isEvmChainConfig(chain: WatchedChainConfig): chain is EvmChainConfig {
+  return namespaceOf(chain.caip2) === "eip155";
+}
+
+export function isSolanaChainConfig(chain: WatchedChainConfig): chain is SolanaChainConfig {
+  return namespaceOf(chain.caip2) === "solana";
+}
 
 /** The environment variables. Only `readEnvironment` reads them from the process. */
 export type ProcessEnvironment = Readonly<Record<string, string | undefined>>;

@@ -1,4 +1,4 @@
-import { findSolanaProgram } from "@tributary/inbox/solana/program";
+import { findSolanaProgram, placeholderProgram } from "@tributary/inbox/solana/program";
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -93,7 +93,7 @@ test("D27 Solana clusters get their chain ids, and their tokens are origins and 
   const origin = assets.find(({ token }) => token === MINT);
   assert.deepEqual(
     [origin?.railId, origin?.isOrigin, origin?.isRail, origin?.gate, origin?.minimumUnits],
-    ["solana-devnet:usdc", true, false, "remote", 10_000n],
+    ["solana-devnet:usdc", true, false, "local", 10_000n],
   );
 });
 
@@ -114,7 +114,7 @@ const REJECTED_CONFIGS: [name: string, change: Json, sentence: RegExp][] = [
   [
     "a rail on Solana",
     { chains: [solana({ tokens: [{ symbol: "A", mint: MINT, decimals: 6, isRail: true }] })] },
-    /isRail: this version does not settle on Solana/,
+    /isRail: the service settles only on clusters with rpcUrls/,
   ],
   ["an invalid mint", { chains: [solana({ tokens: [{ symbol: "A", mint: "0x12", decimals: 6 }] })] }, /mint: "0x12"/],
   [
@@ -148,12 +148,15 @@ test("a live gate needs https or a loopback address", () => {
 test("the inbox program of a Solana cluster is read with an rpcUrl, which errors do not quote", () => {
   const rpcUrl = "https://rpc.example/?key=secret";
   const programsOf = (change: Json) => withChains(solana(change)).solanaPrograms;
-  const published = findSolanaProgram(DEVNET);
-  assert.deepEqual(programsOf({ rpcUrl }), [{ name: "Solana Devnet", address: published, rpcUrl }]);
-  assert.deepEqual(programsOf({ rpcUrl, program: MINT })?.[0]?.address, MINT);
+  assert.deepEqual(programsOf({ rpcUrl, program: MINT }), [
+    { caip2: `solana:${DEVNET}`, name: "Solana Devnet", address: MINT, rpcUrl },
+  ]);
+  // The program of this release is on no public cluster yet.
+  assert.equal(findSolanaProgram(DEVNET), placeholderProgram);
+  assert.throws(() => programsOf({ rpcUrl }), /program: \w+ stands for a program that is on no public cluster yet/);
   assert.equal(programsOf({}), undefined);
   const privateCluster = { ...local, reference: "1".repeat(32), rpcUrl };
   assert.throws(() => programsOf(privateCluster), /program: missing; give a Solana address/);
   assert.throws(() => programsOf({ program: MINT }), /program: it needs rpcUrl/);
-  assert.throws(() => programsOf({ rpcUrl: "key=secret" }), /rpcUrl: the value is not accepted/);
+  assert.throws(() => programsOf({ rpcUrl: "key=secret", program: MINT }), /rpcUrl: the value is not accepted/);
 });

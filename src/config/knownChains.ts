@@ -1,9 +1,10 @@
-import type { ChainConfig, FinalityTier } from "./config.ts";
+import { caip2 } from "../kernel/caip.ts";
+import type { EvmChainConfig, FinalityTier } from "./config.ts";
 
 // Defaults of public networks. The configuration file overrides each of them.
 
 export type KnownChain = Pick<
-  ChainConfig,
+  EvmChainConfig,
   "name" | "slug" | "publicRpcUrl" | "explorerUrl" | "native" | "estimates" | "pollMs" | "finality" | "maxFeePerGas"
 > & {
   isTestnet: boolean;
@@ -176,6 +177,13 @@ const KNOWN_CHAINS: ReadonlyMap<number, KnownChain> = new Map([
     },
   ],
 ]);
+
+/** A public network with its EIP-155 id. */
+export type ListedChain = KnownChain & { chainId: number; caip2: string };
+
+export function listKnownChains(): ListedChain[] {
+  return [...KNOWN_CHAINS].map(([chainId, chain]) => ({ ...chain, chainId, caip2: caip2("eip155", String(chainId)) }));
+}
 
 export function findKnownChain(chainId: number): KnownChain | undefined {
   return KNOWN_CHAINS.get(chainId);

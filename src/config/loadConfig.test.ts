@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { publishedContracts } from "@tributary/inbox/publishedContracts";
+import { isEvmChainConfig } from "./config.ts";
 import { loadConfig, readConfig } from "./loadConfig.ts";
 import { ConfigError } from "./section.ts";
 
@@ -40,7 +41,8 @@ test("the sample for public testnets loads, with the defaults of its networks", 
   assert.equal(config.defaultRail, "base-sepolia:usdc");
   assert.equal(base?.caip2, "eip155:84532");
   assert.equal(base?.slug, "base-sepolia");
-  assert.equal(base?.gasKey, KEY);
+  assert.ok(base && isEvmChainConfig(base));
+  assert.equal(base.gasKey, KEY);
   assert.equal(base?.defaultToken, "USDC");
   assert.deepEqual(base?.tokens[0]?.address, USDC.toLowerCase());
   assert.equal(base?.tokens[0]?.minimumUnits, 10_000n);
@@ -63,7 +65,9 @@ test("support is an https URL or a mail address, and becomes a link", () => {
 
 test("the fee ceiling is in gwei, by default that of the network, and 500 gwei on an unknown one", () => {
   const ceilings = (...changes: [path: string, value: unknown][]) =>
-    load(modifySample(...changes)).chains.map(({ maxFeePerGas }) => maxFeePerGas);
+    load(modifySample(...changes))
+      .chains.filter(isEvmChainConfig)
+      .map(({ maxFeePerGas }) => maxFeePerGas);
   const gwei = 10n ** 9n;
   assert.deepEqual(ceilings(), [100n * gwei, 1_000n * gwei]);
   assert.deepEqual(ceilings(["chains.0.maxFeePerGasGwei", "0.05"]), [gwei / 20n, 1_000n * gwei]);

@@ -2,16 +2,28 @@ import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { publishedContracts } from "@tributary/inbox/publishedContracts";
 import secureJson from "secure-json-parse";
-import type { ChainConfig, Config, DatabaseConfig, ProcessEnvironment } from "./config.ts";
+import type {
+  ChainConfig,
+  ChainDescription,
+  Config,
+  DatabaseConfig,
+  ProcessEnvironment,
+  SolanaProgramConfig,
+  WatchedChainConfig,
+} from "./config.ts";
 import { referenceOf } from "../kernel/caip.ts";
 import { closestMatch } from "../kernel/text/closestMatch.ts";
-import { readChain } from "./chain.ts";
+import { stripComments } from "../kernel/text/stripComments.ts";
+import { readChain, type ChainContext } from "./chain.ts";
 import { readGate } from "./gate.ts";
 import * as rules from "./rules.ts";
 import { readAcceptedRisks, rejectRisks } from "./operate/risks.ts";
 import { readAlarms, readMetrics } from "./operate/alarms.ts";
 import { readRetention } from "./retention.ts";
-import { isSolanaChain, readSolanaChain, readSolanaProgram } from "./solanaChain.ts";
+import { readBridge, rejectBridgeConflicts } from "./routes/cctpV2.ts";
+import { isSolanaChain } from "./solana/clusters.ts";
+import { readListedCluster } from "./solana/listedCluster.ts";
+import { isWatchedCluster, readWatchedCluster } from "./solana/watchedCluster.ts";
 import {
   ConfigError,
   hasField,
@@ -36,6 +48,7 @@ const CONFIG_KEYS = [
   "logLevel",
   "chains",
   "gate",
+  "bridge",
   "retention",
   "acceptRisks",
   "alarms",
@@ -61,13 +74,13 @@ const ENV_VARIABLES = [
 const OTHER_ENV_VARIABLES = ["TRIBUTARY_HOME", "TRIBUTARY_CONFIG"];
 
 /**
- * Reads the configuration file. Environment variables override it and hold the secrets that it names.
+ * Reads the configuration file, which is JSON with `//` comments. Environment variables override it and hold the secrets that it names.
  * @throws ConfigError with one sentence about the first mistake.
  */
 export function loadConfig(file: string, variables: ProcessEnvironment): Config {
   let content: string;
   try {
-    content = readFileSync(file, "utf8");
+    content = stripComments(readFileSync(file, "utf8"));
   } catch (error) {
     throw new ConfigError(`${file}: the configuration file cannot be read (${errorMessage(error)}).`);
   }
@@ -95,17 +108,14 @@ export function readConfig(value: unknown, options: { variables: ProcessEnvironm
   const section = applyEnvironment(readSection(value, { path: "", known: CONFIG_KEYS }), variables);
   const environment = readField(section, "environment", rules.oneOf("test", "live"));
   const context = { environment, variables, directory };
-  const entries = readList(section, "chains", (entry, path) =>
-    isSolanaChain(entry)
-      ? { solana: readSolanaChain(entry, path, environment), program: readSolanaProgram(entry, path) }
-      : { evm: readChain(entry, path, context) },
-  );
-  const chains = entries.flatMap(({ evm }) => evm ?? []);
-  const solanaChains = entries.flatMap(({ solana }) => solana ?? []);
+  const entries = readList(section, "chains", (entry, path) => readChainEntry(entry, path, context));
+  const chains = entries.flatMap(({ watched }) => watched ?? []);
+  const solanaChains = entries.flatMap(({ listed }) => listed ?? []);
   const solanaPrograms = entries.flatMap(({ program }) => program ?? []);
-  const knownChains = entries.map(({ evm, solana }) => evm ?? solana);
+  const knownChains = entries.map(({ watched, listed }) => watched ?? listed);
   rejectDuplicates(knownChains, { path: "chains", key: "chainId", of: (chain) => referenceOf(chain.caip2) });
   rejectDuplicates(knownChains, { path: "chains", key: "slug", of: (chain) => chain.slug });
+  rejectBridgeConflicts(chains);
   const listen = readListen(section, variables);
   const feeRecipient = readFeeRecipient(section, chains);
   const acceptedRisks = readAcceptedRisks(section);
@@ -121,6 +131,7 @@ export function readConfig(value: unknown, options: { variables: ProcessEnvironm
     solanaChains,
     ...(solanaPrograms.length > 0 ? { solanaPrograms } : {}),
     gate: readGate(section, { ...context, chains }),
+    bridge: readBridge(section, { environment, chains }),
     retention: readRetention(section),
     alarms: readAlarms(section),
     metrics: readMetrics(section, listen),
@@ -136,10 +147,29 @@ export function readConfig(value: unknown, options: { variables: ProcessEnvironm
   return config;
 }
 
+/** One entry of `chains`: a watched chain or a listed one, with the inbox program that is compared there. */
+type ChainEntry =
+  | { watched: WatchedChainConfig; listed?: never; program?: SolanaProgramConfig | undefined }
+  | { watched?: never; listed: ChainDescription; program?: SolanaProgramConfig | undefined };
+
+function readChainEntry(entry: unknown, path: string, context: ChainContext): ChainEntry {
+  if (!isSolanaChain(entry)) return { watched: readChain(entry, path, context) };
+  if (!isWatchedCluster(entry)) {
+    const { description, program } = readListedCluster(entry, path, context.environment);
+    return { listed: description, program };
+  }
+  const watched = readWatchedCluster(entry, path, context);
+  const { caip2, name, program: address, rpcUrls } = watched;
+  const [rpcUrl] = rpcUrls;
+  return { watched, ...(rpcUrl === undefined ? {} : { program: { caip2, name, address, rpcUrl } }) };
+}
+
 /** Overrides fields with environment variables. Rejects misspelled `TRIBUTARY_` variables. */
 function applyEnvironment(section: ConfigSection, variables: ProcessEnvironment): ConfigSection {
   const secretVariables = new Set(
-    [...JSON.stringify(section.fields).matchAll(/"(?:gasKeyEnv|secretEnv)":"(\w+)"/g)].map((match) => match[1]),
+    [...JSON.stringify(section.fields).matchAll(/"(?:gasKeyEnv|feePayerKeyEnv|secretEnv)":"(\w+)"/g)].map(
+      (match) => match[1],
+    ),
   );
   for (const name of Object.keys(variables)) {
     if (!name.startsWith("TRIBUTARY_") || secretVariables.has(name)) continue;

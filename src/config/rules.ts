@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from "node:net";
 import { parseAddress } from "@tributary/inbox/checksum";
-import { decodeSolanaAddress } from "../kernel/solanaAddress.ts";
+import { parseKey } from "@tributary/inbox/solana/keys";
 import { parseSupportAddress, SUPPORT_EXPECTED } from "../kernel/text/supportAddress.ts";
 import { parseUnits } from "../kernel/units.ts";
 import type { FieldRule } from "./section.ts";
@@ -100,7 +100,7 @@ export const evmAddress: FieldRule<string> = {
 
 export const solanaAddress: FieldRule<string> = {
   expected: "a Solana address, 32 bytes in base58",
-  parse: (value) => (typeof value === "string" && decodeSolanaAddress(value) !== undefined ? value : undefined),
+  parse: (value) => (typeof value === "string" && parseKey(value) !== undefined ? value : undefined),
 };
 
 /** An http or https URL without a fragment. */

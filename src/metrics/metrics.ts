@@ -24,6 +24,7 @@ const METRICS: MemorySlot<{ metrics?: Metrics }> = { create: () => ({}) };
 /** From the first seconds on a fast chain to a day. */
 const SETTLE_SECONDS = [5, 15, 30, 60, 120, 300, 900, 3_600, 86_400];
 const OPEN_STATES = ["seen", "confirmed", "held"] as const;
+const CROSSING_STATES = ["burned", "attested"] as const;
 
 /** Renders all metrics in the text format of Prometheus. Rejects when the database does not answer. */
 export async function renderMetrics(world: MetricsWorld): Promise<{ contentType: string; text: string }> {
@@ -71,6 +72,8 @@ function createGauges(registry: Registry) {
     lag: perChain("tributary_chain_lag_blocks", "Blocks between the head and the last scanned block."),
     uncounted: perChain("tributary_oldest_uncounted_seconds", "Age of the oldest deposit that is not counted."),
     unsettled: perChain("tributary_oldest_unsettled_seconds", "Age of the oldest counted money without a payout."),
+    crossing: perChain("tributary_oldest_crossing_seconds", "Age of the oldest burn on a chain that has not landed."),
+    crossings: gauge("tributary_crossings", "Burns on a chain that have not landed, by state.", ["chain", "status"]),
     balance: perChain("tributary_gas_balance", "Balance of the gas account in the native coin."),
     settlementsLeft: perChain("tributary_gas_settlements_left", "Settlements that the gas account can pay."),
     spent: perChain("tributary_gas_spent", "Spent by the gas account since the start, in the native coin."),
@@ -86,10 +89,11 @@ function createGauges(registry: Registry) {
 
 async function refreshGauges(world: MetricsWorld, gauges: Gauges): Promise<void> {
   const { chains } = world.config;
-  const [cursors, counts, open] = await Promise.all([
+  const [cursors, counts, open, crossings] = await Promise.all([
     listCursors(world.db),
     countDifferences(world.db),
     readOpen(world, chains),
+    readCrossings(world),
   ]);
   for (const config of chains) {
     const { caip2: chain } = config;
@@ -102,6 +106,11 @@ async function refreshGauges(world: MetricsWorld, gauges: Gauges): Promise<void>
     gauges.uncounted.set(labels, rows?.uncountedSeconds ?? 0);
     gauges.unsettled.set(labels, rows?.unsettledSeconds ?? 0);
     for (const status of OPEN_STATES) gauges.deposits.set({ chain, status }, rows?.states.get(status) ?? 0);
+    setCrossingGauges(
+      gauges,
+      chain,
+      crossings.filter((row) => row.chain === chain),
+    );
     const headNumber = headOf(world, chain);
     if (headNumber !== undefined && cursor !== undefined)
       gauges.lag.set(labels, Math.max(0, Number(headNumber - cursor.number)));
@@ -122,6 +131,14 @@ function setChainGauges(world: MetricsWorld, gauges: Gauges, { caip2, native }: 
   if (gas === undefined) return;
   gauges.balance.set(labels, toCoins(gas.balance, native.decimals));
   if (gas.fee > 0n) gauges.settlementsLeft.set(labels, Number(gas.balance / gas.fee));
+}
+
+type OpenCrossings = { chain: Caip2; status: string; count: bigint; oldestSeconds: number };
+
+function setCrossingGauges(gauges: Gauges, chain: Caip2, rows: readonly OpenCrossings[]): void {
+  for (const status of CROSSING_STATES)
+    gauges.crossings.set({ chain, status }, Number(rows.find((row) => row.status === status)?.count ?? 0n));
+  gauges.crossing.set({ chain }, Math.max(0, ...rows.map(({ oldestSeconds }) => oldestSeconds)));
 }
 
 function headOf(world: MetricsWorld, caip2: Caip2): bigint | undefined {
@@ -165,4 +182,17 @@ async function readOpen({ db, clock }: MetricsWorld, chains: readonly ChainConfi
       return [chain, { uncountedSeconds: Math.max(0, ...uncounted), unsettledSeconds, states }];
     }),
   );
+}
+
+/** Reads the open crossings, by the partial index of each state. */
+async function readCrossings({ db, clock, config }: MetricsWorld): Promise<OpenCrossings[]> {
+  if (config.bridge === undefined) return [];
+  const { rows } = await sql<{ chain: Caip2; status: string; count: bigint; oldest: Date }>`
+    select chain, status, count(*) as count, min(created_at) as oldest from crossing where status = 'burned' group by chain, status
+    union all
+    select chain, status, count(*), min(created_at) from crossing where status = 'attested' group by chain, status`.execute(
+    db.root,
+  );
+  const nowMs = clock.now().getTime();
+  return rows.map(({ oldest, ...row }) => ({ ...row, oldestSeconds: (nowMs - oldest.getTime()) / 1_000 }));
 }

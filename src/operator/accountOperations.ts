@@ -1,6 +1,6 @@
 import { caip2, displayAddress, namespaceOf, referenceOf } from "../kernel/caip.ts";
 import { RADIUS_PX_MAX, type Brand } from "../merchant/brand/brand.ts";
-import { readBrand, updateBrand, type BrandChange } from "../merchant/brand/updateBrand.ts";
+import { parseBrandChange, readBrand, updateBrand, type BrandChange } from "../merchant/brand/updateBrand.ts";
 import { createAccount as createMerchant, type PayoutDefaults } from "../merchant/createAccount.ts";
 import { listAccounts as listMerchants } from "../merchant/listAccounts.ts";
 import { setAccountStatus } from "../merchant/setAccountStatus.ts";
@@ -21,6 +21,7 @@ export type AccountOutput = {
   feeBps: number;
   underpayToleranceBps: number;
   recovery: string | null;
+  solanaRecovery: string | null;
   /** CAIP-19 ids of the origins that its intents may use; null for all. */
   origins: string[] | null;
   createdAt: string;
@@ -29,6 +30,7 @@ export type AccountOutput = {
 export async function createAccount(world: World, input: unknown): Promise<AccountOutput> {
   const payout = readPayoutDefaults(world, input);
   const recovery = optionalText(input, "recovery");
+  const solanaRecovery = optionalText(input, "solanaRecovery");
   const tolerance = optionalNumber(input, "underpayToleranceBps", { min: 0, max: 500 });
   const row = await createMerchant(world, {
     name: requiredText(input, "name"),
@@ -36,6 +38,7 @@ export async function createAccount(world: World, input: unknown): Promise<Accou
     ...(payout === undefined ? {} : { payout }),
     ...(tolerance === undefined ? {} : { underpayToleranceBps: tolerance }),
     ...(recovery === undefined ? {} : { recovery }),
+    ...(solanaRecovery === undefined ? {} : { solanaRecovery }),
   });
   return toAccountOutput(row);
 }
@@ -55,15 +58,16 @@ export async function showAccount(world: World, input: unknown): Promise<Account
 
 export type AccountChangeOutput = AccountOutput & { payoutBefore: AccountOutput["payout"] };
 
-/** Changes the given fields. The text "none" removes `recovery` or `origins`. `payoutBefore` differs from `payout` when that changed. */
+/** Changes the given fields. The text "none" removes a recovery key or `origins`. `payoutBefore` differs from `payout` when that changed. */
 export async function changeAccount(world: World, input: unknown): Promise<AccountChangeOutput> {
   const accountId = requiredText(input, "accountId");
   const row = await findAccount(world.db, accountId);
   if (row === undefined) throw new CommandError(`There is no account ${accountId}.`);
   const payout = readPayoutDefaults(world, input, toAccountOutput(row).payout);
-  const [name, recovery, origins] = [
+  const [name, recovery, solanaRecovery, origins] = [
     optionalText(input, "name"),
     optionalText(input, "recovery"),
+    optionalText(input, "solanaRecovery"),
     optionalText(input, "origins"),
   ];
   const feeBps = optionalNumber(input, "feeBps", { min: 0, max: 1_000 });
@@ -75,6 +79,7 @@ export async function changeAccount(world: World, input: unknown): Promise<Accou
       ...(feeBps === undefined ? {} : { feeBps }),
       ...(tolerance === undefined ? {} : { underpayToleranceBps: tolerance }),
       ...(recovery === undefined ? {} : { recovery: recovery === "none" ? null : recovery }),
+      ...(solanaRecovery === undefined ? {} : { solanaRecovery: solanaRecovery === "none" ? null : solanaRecovery }),
       ...(origins === undefined ? {} : { origins: origins === "none" ? null : origins.split(",") }),
       ...(payout === undefined ? {} : { payout }),
     },
@@ -144,6 +149,7 @@ function toAccountOutput(row: AccountRow): AccountOutput {
     feeBps: row.fee_bps,
     underpayToleranceBps: row.underpay_tolerance_bps,
     recovery: row.recovery === null ? null : displayAddress("eip155:1", row.recovery),
+    solanaRecovery: row.solana_recovery,
     origins: row.origins,
     createdAt: row.created_at.toISOString(),
   };
@@ -160,7 +166,9 @@ export async function updateAccount(world: World, input: unknown): Promise<Brand
   await requireAccount(world, accountId);
   const change = readChange(input);
   const isChange = Object.keys(change).length > 0;
-  const brand = isChange ? await updateBrand(world, accountId, change) : await readBrand(world, accountId);
+  const brand = isChange
+    ? await updateBrand(world, accountId, parseBrandChange(change))
+    : await readBrand(world, accountId);
   const { logo, ...others } = brand;
   return { accountId, ...others, logo: logo === null ? null : { type: logo.type, bytes: logo.bytes.length } };
 }

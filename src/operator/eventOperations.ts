@@ -1,48 +1,82 @@
-import { listEvents as listAccountEvents, type EventRecord } from "../event/listEvents.ts";
+import {
+  findAccountOfEvent,
+  listEvents as listAccountEvents,
+  listLatestEvents,
+  type AccountEvent,
+} from "../event/listEvents.ts";
 import type { World } from "../world.ts";
 import { readAccountFilter } from "./accountOperations.ts";
+import { UsageError } from "./errors.ts";
 import { getField, optionalNumber, optionalText } from "./inputFields.ts";
 import { getIntent } from "./intentOperations.ts";
+import { readPage, toPage } from "./lists/page.ts";
 
-export type EventOutput = EventRecord & { accountId: string };
+export type EventOutput = AccountEvent;
+/** Oldest first. */
 export type EventPage = {
   events: EventOutput[];
-  /** The last sequence of each account; pass it as `after` for the next page. */
+  /** The last sequence of each account; pass it as `after` for the events that follow. */
   after: Record<string, number>;
+  /** The `cursor` of the page of earlier events; null at the first event. */
+  nextCursor: string | null;
 };
 
-const LIST_DEFAULT = 20;
-const LIST_MAX = 1_000;
+type Filter = { accountId: string | undefined; intentId: string | undefined };
 
-/** Lists the latest events, or those after the sequences in `after`, oldest first. Within one account no sequence is skipped. */
+/** Events of one step while following. */
+const FOLLOWING_MAX = 1_000;
+
+/** Lists the latest events or those before `cursor`, or those after the sequences in `after`. Within one account no sequence is skipped. */
 export async function listEvents(world: World, input: unknown): Promise<EventPage> {
-  const limit = optionalNumber(input, "limit", { min: 1, max: LIST_MAX }) ?? LIST_DEFAULT;
   const intentId = optionalText(input, "intentId");
   const accountId =
     intentId === undefined ? await readAccountFilter(world, input) : (await getIntent(world, intentId)).account_id;
-  const counters = await world.db.root
+  const after = getField(input, "after");
+  const isFollowing = after !== undefined && after !== null;
+  // The sequences first: an event between the two reads then appears in both, and none is missing.
+  const sequences = await readSequences(world, accountId);
+  if (isFollowing) return listFollowing(world, { accountId, intentId }, { sequences, after });
+  const { limit, cursor } = readPage(input);
+  if (cursor !== undefined) await requireCursor(world, cursor, accountId);
+  const rows = await listLatestEvents(world.db, { accountId, intentId, beforeId: cursor, limit: limit + 1 });
+  const { data, nextCursor } = toPage(rows, limit, ({ id }) => id);
+  for (const event of data) sequences[event.accountId] = Math.max(sequences[event.accountId] ?? 0, event.sequence);
+  return { events: data.toReversed(), after: sequences, nextCursor };
+}
+
+async function requireCursor(world: World, cursor: string, accountId: string | undefined): Promise<void> {
+  const owner = await findAccountOfEvent(world.db, cursor);
+  if (owner === undefined || (accountId ?? owner) !== owner)
+    throw new UsageError(`--cursor must be the cursor that the page before ends with, not ${cursor}.`);
+}
+
+async function readSequences({ db }: World, accountId: string | undefined): Promise<Record<string, number>> {
+  const counters = await db.root
     .selectFrom("event_counter")
     .selectAll()
     .$if(accountId !== undefined, (query) => query.where("account_id", "=", accountId ?? ""))
-    .limit(LIST_MAX)
+    .limit(FOLLOWING_MAX)
     .execute();
-  const after = getField(input, "after");
-  const isFollowing = after !== undefined && after !== null;
-  const page: EventPage = { events: [], after: {} };
-  for (const { account_id, last_sequence } of counters) {
-    const from = optionalNumber(after, account_id, { min: 0, max: Number.MAX_SAFE_INTEGER });
-    // One intent's events may be anywhere in its account, so they are read from the beginning.
-    const latest = intentId === undefined && !isFollowing ? Math.max(Number(last_sequence) - limit, 0) : 0;
+  return Object.fromEntries(counters.map((counter) => [counter.account_id, Number(counter.last_sequence)]));
+}
+
+async function listFollowing(
+  world: World,
+  { intentId }: Filter,
+  { sequences, after }: { sequences: Record<string, number>; after: unknown },
+): Promise<EventPage> {
+  const page: EventPage = { events: [], after: {}, nextCursor: null };
+  for (const accountId of Object.keys(sequences)) {
+    const from = optionalNumber(after, accountId, { min: 0, max: Number.MAX_SAFE_INTEGER }) ?? 0;
     const events = await listAccountEvents(world.db, {
-      accountId: account_id,
-      afterSequence: BigInt(from ?? latest),
-      limit: intentId === undefined ? limit : LIST_MAX,
+      accountId,
+      afterSequence: BigInt(from),
+      limit: FOLLOWING_MAX,
       ...(intentId === undefined ? {} : { intentId }),
     });
-    page.events.push(...events.map((event) => ({ accountId: account_id, ...event })));
-    page.after[account_id] = events.at(-1)?.sequence ?? from ?? Number(last_sequence);
+    page.events.push(...events.map((event) => ({ accountId, ...event })));
+    page.after[accountId] = events.at(-1)?.sequence ?? from;
   }
   page.events.sort((one, other) => one.createdAt.localeCompare(other.createdAt) || one.sequence - other.sequence);
-  if (!isFollowing) page.events = page.events.slice(-limit);
   return page;
 }

@@ -1,7 +1,8 @@
 import { findAsset } from "../catalog/catalog.ts";
 import { depositRecord } from "../deposit/depositRecord.ts";
 import { listDeposits } from "../deposit/dust/listDeposits.ts";
-import { intentRecord, type IntentRecord } from "../intent/intentRecord.ts";
+import { intentRecord, intentRecordWithRoutes, type IntentRecord } from "../intent/intentRecord.ts";
+import { findIntentRoutes } from "../intent/routes/findRoutes.ts";
 import type { IntentRow } from "../intent/store.ts";
 import { Fault } from "../kernel/faults.ts";
 import { settlementRecord } from "../settlement/settlementRecord.ts";
@@ -69,10 +70,11 @@ export async function showIntent(world: World, input: unknown): Promise<IntentSn
   ]);
   // The intent is read last, so that its sums include every row of the two lists.
   const row = await getIntent(world, intentId);
+  const routes = await findIntentRoutes({ db: world.db.root, memory: world.memory }, row);
   const heads = new Map(cursors.map(({ chain, number }) => [chain, number]));
   return {
     accountId: row.account_id,
-    intent: intentRecord(row, world.config),
+    intent: intentRecordWithRoutes(row, routes, world.config),
     deposits: deposits.toReversed().map((deposit) =>
       depositRecord(deposit, {
         symbol: findAsset(world.catalog, deposit.chain, deposit.token)?.symbol ?? deposit.token,

@@ -3,7 +3,7 @@ import { createKey as createMerchantKey } from "../merchant/keys/createKey.ts";
 import { listKeys as listMerchantKeys } from "../merchant/listAccounts.ts";
 import { revokeKey as revokeMerchantKey } from "../merchant/keys/revokeKey.ts";
 import { rotateKey as rotateMerchantKey } from "../merchant/keys/rotateKey.ts";
-import { CREATE_INTENTS, SCOPES } from "../merchant/keys/scopes.ts";
+import { DEFAULT_SCOPES, SCOPES } from "../merchant/keys/scopes.ts";
 import type { ApiKeyRow } from "../merchant/store.ts";
 import type { World } from "../world.ts";
 import { UsageError } from "./errors.ts";
@@ -39,11 +39,11 @@ export async function createKey(world: World, input: unknown): Promise<{ keyId: 
   });
 }
 
-/** The given scopes, separated by commas; without any, those of the common interface. */
+/** The given scopes, separated by commas; without any, the default ones. */
 function readScopes(input: unknown): readonly string[] {
   if (getField(input, "withoutScopes") === true) return [];
   const typed = optionalText(input, "scopes");
-  if (typed === undefined) return [CREATE_INTENTS];
+  if (typed === undefined) return DEFAULT_SCOPES;
   const scopes = typed.split(",").map((scope) => scope.trim());
   const unknown = scopes.find((scope) => !SCOPES.includes(scope));
   if (unknown !== undefined) throw new UsageError(`--scopes has ${unknown}; the scopes are ${SCOPES.join(", ")}.`);

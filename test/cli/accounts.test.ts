@@ -1,8 +1,14 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { describe, test } from "node:test";
 import { request } from "undici";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
-import { renderCli, useDevWorld } from "../support/cli.ts";
+import { writeRunFile } from "../../src/operator/control/home.ts";
+import { renderCli, spawnCli } from "../support/cli.ts";
+import { useDevWorld } from "../support/devWorld.ts";
 
 const WALLET = "0x00000000000000000000000000000000000f00d5";
 
@@ -34,6 +40,19 @@ describe("accounts, lists and the status", () => {
         ["account.updated", ["payout"]],
       ],
     );
+  });
+
+  test("D42 --solana-recovery names the recovery key on Solana, and none removes it", async () => {
+    const key = "B8UwBUUnKwCyKuGMbFKWaG7exYdDk2ozZrPg72NyVbfj";
+    type Recovery = Account & { solanaRecovery: string | null };
+    const destination = ["--chain", "dev-one", "--wallet", WALLET];
+    const created = await json<Recovery>("accounts", "create", "Shop", ...destination, "--solana-recovery", key);
+    assert.equal(created.solanaRecovery, key);
+    const update = ["accounts", "update", created.accountId, "--solana-recovery"];
+    assert.equal((await json<Recovery>(...update, "none")).solanaRecovery, null);
+    const refused = await run(...update, WALLET);
+    assert.equal(refused.code, 2);
+    assert.match(refused.err, /--solana-recovery must be a Solana wallet/);
   });
 
   test("accounts update --origins restricts the origins of an account's intents", async () => {
@@ -129,6 +148,65 @@ describe("accounts, lists and the status", () => {
       }
       assert.deepEqual(seen, all);
     }
+  });
+
+  test("events list turns to earlier pages with a cursor, of one account and of all", async () => {
+    const [account] = world.dev.ready.accounts;
+    assert.ok(account);
+    for (const filter of [[], ["--account", account.accountId]]) {
+      const idsOf = (events: { id: string }[]) => events.map(({ id }) => id);
+      // An event is listed once it has its sequence, a moment after its commit.
+      let all: string[] = [];
+      while (all.length < 2) all = idsOf(await json<{ id: string }[]>("events", "list", "--limit", "1000", ...filter));
+      const seen: string[] = [];
+      for (let cursor: string | undefined; ;) {
+        const turned = cursor === undefined ? [] : ["--cursor", cursor];
+        const page = await run("events", "list", "--limit", "2", "--json", ...filter, ...turned);
+        seen.unshift(...idsOf(JSON.parse(page.out) as { id: string }[]));
+        cursor = /^Earlier events: --cursor (evt_\w+)$/m.exec(page.err)?.[1];
+        if (cursor === undefined) break;
+      }
+      // Events may have been added after the first list.
+      assert.deepEqual(
+        seen.filter((id) => all.includes(id)),
+        all,
+      );
+      assert.equal(new Set(seen).size, seen.length);
+    }
+    const wrong = await run("events", "list", "--cursor", "evt_1");
+    assert.deepEqual([wrong.code, wrong.out], [2, ""]);
+    assert.match(wrong.err, /^error: --cursor must be the cursor that the page before ends with, not evt_1\.$/m);
+  });
+
+  test("status --watch refreshes until it is interrupted", async () => {
+    const child = spawnCli(["status", "--watch", "--json"], world.variables);
+    assert.ok(child.stdout);
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    for (const _refresh of ["first", "second"]) {
+      const { value } = await lines.next();
+      const { chains, baseUrl } = JSON.parse(String(value)) as { chains: unknown[]; baseUrl: string };
+      assert.deepEqual([chains.length, baseUrl], [3, world.dev.ready.baseUrl]);
+    }
+    child.kill("SIGINT");
+    const [code] = await once(child, "exit");
+    assert.equal(code, 0);
+  });
+
+  test("a command names the process that answers when several run", async () => {
+    const socketPath = join(world.folder, "other.sock");
+    const other = createServer().listen(socketPath);
+    await once(other, "listening");
+    const baseUrl = "https://pay.example";
+    writeRunFile(world.folder, "serve", { pid: process.pid, socketPath, token: "t", baseUrl, ready: null });
+    const { code, out, err } = await run("accounts", "list", "--json");
+    assert.deepEqual([code, JSON.parse(out).length > 0], [0, true]);
+    assert.equal(
+      err,
+      `The world at ${world.dev.ready.baseUrl} answers. Another one runs at ${baseUrl}: name its file in --config to use it.\n`,
+    );
+    other.close();
+    await once(other, "close");
+    assert.equal((await run("accounts", "list")).err, "");
   });
 
   test("intents archive frees an intent, and its list shows amounts with symbols", async () => {

@@ -14,13 +14,10 @@ import { descendantsOf, runCli, spawnCli, startDevProcess, temporaryFolder, type
 const folder = temporaryFolder();
 const home = { TRIBUTARY_HOME: folder.path };
 const squatter = createServer();
-/** An idle machine needs three seconds. */
-const READY_MS_MAX = 30_000;
 const POLLS_MAX = 100;
 const POLL_MS = 50;
 
 let dev: DevProcess;
-let readyMs: number;
 let busyPort: number;
 
 before(async () => {
@@ -28,9 +25,7 @@ before(async () => {
   await once(squatter, "listening");
   const address = squatter.address();
   busyPort = typeof address === "object" && address !== null ? address.port : 0;
-  const startedMs = systemClock.monotonicMs();
   dev = await startDevProcess([], { ...home, PORT: String(busyPort) });
-  readyMs = systemClock.monotonicMs() - startedMs;
 });
 
 after(() => {
@@ -40,9 +35,8 @@ after(() => {
   dev.child.kill("SIGKILL");
 });
 
-test("dev --json prints the manifest in one line, within the time limit", () => {
+test("dev --json prints the manifest in one line", () => {
   const { ready } = dev;
-  assert.ok(readyMs < READY_MS_MAX, `${readyMs} ms`);
   assert.deepEqual(Object.keys(ready), ["baseUrl", "docsUrl", "accounts", "chains", "payer"]);
   assert.equal(ready.docsUrl, `${ready.baseUrl}/docs`);
   assert.equal(ready.accounts.length, 2);
@@ -134,7 +128,7 @@ test("demo runs its scenarios on the running world, and every check passes", asy
     stories: { intentId: string; checks: { what: string; found: string; isRight: boolean }[] }[];
   };
   assert.equal(isRight, true);
-  assert.equal(stories.length, 4);
+  assert.equal(stories.length, 5);
   const found = Object.fromEntries(stories[0]?.checks.map((check) => [check.what, check.found]) ?? []);
   assert.equal(found["the payout wallet has grown by"], "24.875 USDC");
   assert.equal(found["the fee wallet has grown by"], "0.125 USDC");

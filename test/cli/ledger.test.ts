@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
-import { runCli, runWithClosedStdout, useDevWorld } from "../support/cli.ts";
+import { runCli, runWithClosedStdout } from "../support/cli.ts";
+import { useDevWorld } from "../support/devWorld.ts";
 
 // The ledger commands for accountants and operators, on a dev world with settled payments.
 

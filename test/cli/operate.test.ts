@@ -11,6 +11,7 @@ import { startLocalChains, type LocalChains } from "../../src/dev/chains/localCh
 import { findPort } from "../../src/dev/findPort.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { runCli, spawnCli, temporaryFolder } from "../support/cli.ts";
+import { createDatabaseOn, startOwnServer } from "../support/database.ts";
 
 // The operator's main path on one local chain: configure, create a merchant, serve, take payments, stop.
 
@@ -29,13 +30,13 @@ after(async () => {
   folder.remove();
 });
 
-function writeConfig(port: number): string {
+function writeConfig(port: number, database: object = { directory: "database" }): string {
   const [chain] = chains.chains;
   writeFileSync(join(folder.path, "gas.key"), `${DEV_ACCOUNTS.operator.privateKey}\n`);
   const config = {
     environment: "test",
     listen: { port },
-    database: { directory: "database" },
+    database,
     feeRecipient: DEV_ACCOUNTS.feeRecipient.address,
     feeBps: 100,
     defaultRail: "own:usdc",
@@ -74,8 +75,10 @@ async function waitUntilReady(baseUrl: string): Promise<void> {
   throw new Error("the service did not become ready");
 }
 
-test("accounts brand changes how the checkout looks, and shows it", async () => {
-  const config = writeConfig(await findPort("127.0.0.1", 0));
+test("accounts brand changes how the checkout looks, and shows it", async (t) => {
+  const server = await startOwnServer({ isDurable: true });
+  t.after(() => server.remove());
+  const config = writeConfig(await findPort("127.0.0.1", 0), { url: await createDatabaseOn(server, "looks") });
   const run = async (...words: string[]) => {
     const { code, out, err } = await runCli([...words, "--config", config, "--json"], { TRIBUTARY_HOME: folder.path });
     return { code, output: code === 0 ? JSON.parse(out) : out + err };

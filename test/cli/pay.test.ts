@@ -5,7 +5,8 @@ import { describe, test } from "node:test";
 import { createPublicClient, createTestClient, http, type Hex } from "viem";
 import { createApiClient } from "../../src/operator/client/apiClient.ts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
-import { runCli, useDevWorld } from "../support/cli.ts";
+import { runCli } from "../support/cli.ts";
+import { useDevWorld } from "../support/devWorld.ts";
 
 // The pay command. A sent transfer cannot be undone, so every mistake must fail before it.
 

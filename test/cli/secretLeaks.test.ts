@@ -11,11 +11,10 @@ import { inspect } from "node:util";
 import { loadConfig } from "../../src/config/loadConfig.ts";
 import { findPort } from "../../src/dev/findPort.ts";
 import { openDatabase, type Db } from "../../src/db/database.ts";
-import { migrate } from "../../src/db/migrate.ts";
-import { systemClock } from "../../src/kernel/clock.ts";
 import { runCli } from "../support/cli.ts";
 import { addMerchant } from "../support/merchants.ts";
-import { startPostgres, type PostgresServer } from "../support/postgres.ts";
+import { createDatabaseOn, startOwnServer } from "../support/database.ts";
+import type { PostgresServer } from "../support/postgres.ts";
 import {
   chainFields,
   openInstallation,
@@ -151,7 +150,7 @@ describe("secrets", () => {
   const secrets: string[] = [...CONFIGURED_SECRETS];
 
   before(async () => {
-    server = await startPostgres(undefined, { isDurable: true });
+    server = await startOwnServer({ isDurable: true });
     // The provider fails in every way, so that each failure is logged.
     provider = createServer((request, response) => {
       asked += 1;
@@ -166,9 +165,8 @@ describe("secrets", () => {
     provider.listen(0, "127.0.0.1");
     await once(provider, "listening");
     const { port } = provider.address() as AddressInfo;
-    databaseUrl = server.urlOf("postgres").replace("@/", `:${DATABASE_PASSWORD}@/`);
+    databaseUrl = (await createDatabaseOn(server, "service")).replace("@/", `:${DATABASE_PASSWORD}@/`);
     db = await openDatabase({ url: databaseUrl });
-    await migrate(db, { appliedAt: systemClock.now() });
     const host = `127.0.0.1:${port}`;
     site = await openInstallation({
       chain: UNREACHABLE_CHAIN,

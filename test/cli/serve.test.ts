@@ -177,7 +177,17 @@ test("hub deploy deploys a missing hub once, and reports why it fails", async (t
   assert.equal(poor.code, 1);
   assert.match(poor.err, /^Base Sepolia: the deployment costs at most 0\.\d+ ETH; 0x\w+ has 0 ETH\.\n/);
   assert.match(poor.err, /^error: The hub was not deployed on Base Sepolia: .*\n$/m);
-  await createDevClient(chain.rpcUrl).setBalance({ address: privateKeyToAccount(KEY).address, value: 10n ** 18n });
+  const client = createDevClient(chain.rpcUrl);
+  await client.setBalance({ address: privateKeyToAccount(KEY).address, value: 10n ** 18n });
+  const setBaseFee = async (baseFeePerGas: bigint) => {
+    await client.setNextBlockBaseFeePerGas({ baseFeePerGas });
+    await client.mine({ blocks: 1 });
+  };
+  await setBaseFee(300_000_000_000n);
+  const dear = await runCli(words, KEYS);
+  assert.equal(dear.code, 1);
+  assert.match(dear.err, /gas price is now 30\d(\.\d+)? gwei, above the ceiling of 100 gwei/);
+  await setBaseFee(1_000_000_000n);
   const first = await runCli(words, KEYS);
   assert.equal(first.code, 0, first.err);
   assert.match(first.out, new RegExp(`the hub ${hubAddress} was deployed by 0x`));

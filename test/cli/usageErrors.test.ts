@@ -4,8 +4,11 @@ import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { createApiClient } from "../../src/operator/client/apiClient.ts";
+import { devBridge } from "../../src/dev/devConfig.ts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
-import { renderCli, useDevWorld } from "../support/cli.ts";
+import { renderCli } from "../support/cli.ts";
+import { createDatabaseOn, startOwnServer } from "../support/database.ts";
+import { useDevWorld } from "../support/devWorld.ts";
 
 // Command input beside a running process: every form of a chain's name, and mistakes, which never look like an empty result.
 
@@ -65,13 +68,15 @@ describe("command input", () => {
     });
   }
 
-  test("accounts create prints the next command, with the same configuration", async () => {
+  test("accounts create prints the next command, with the same configuration", async (t) => {
     const beside = await renderCli(["accounts", "create", "Shop"], variables);
     assert.match(beside.err, /^Next: tributary keys create acct_\w+\n$/);
     const config = join(folder, "my config.json");
     const sample = JSON.parse(readFileSync(new URL("../../config/testnets.json", import.meta.url), "utf8")) as object;
     const chains = { TRIBUTARY_GAS_KEY_BASE_SEPOLIA: GAS_KEY, TRIBUTARY_GAS_KEY_SEPOLIA: GAS_KEY };
-    writeFileSync(config, JSON.stringify({ ...sample, database: { directory: "database" } }));
+    const server = await startOwnServer({ isDurable: true });
+    t.after(() => server.remove());
+    writeFileSync(config, JSON.stringify({ ...sample, database: { url: await createDatabaseOn(server, "shops") } }));
     const words = ["accounts", "create", "Shop", "--config", config];
     const { code, err } = await renderCli(words, { ...variables, ...chains });
     assert.equal(code, 0, err);
@@ -79,21 +84,27 @@ describe("command input", () => {
   });
 
   test("verify accepts the payout chain by its id, and names it in the error for another name", async () => {
-    const { baseUrl, accounts } = world.dev.ready;
+    const { baseUrl, accounts, chains } = world.dev.ready;
     const [account] = accounts;
     const intent = await createApiClient({ baseUrl, apiKey: account?.apiKey ?? "" }).createPaymentIntent({});
     const recovery = DEV_ACCOUNTS.recoveryFirst.address;
     const file = join(folder, "intent.json");
     writeFileSync(file, JSON.stringify(intent));
+    const bridges = join(folder, "bridges.json");
+    const contracts = chains.map(({ chainId, tokens: [usdc] }) => {
+      const { domain, messenger, transmitter } = devBridge(chainId);
+      return { chainId, domain, messenger, transmitter, usdc: usdc?.address };
+    });
+    writeFileSync(bridges, JSON.stringify(contracts));
+    const wallets = ["--payout", account?.payoutWallet ?? "", "--recovery", recovery];
     const verify = (chain: string) =>
-      renderCli(
-        ["verify", file, "--payout", account?.payoutWallet ?? "", "--recovery", recovery, "--chain", chain],
-        variables,
-      );
+      renderCli(["verify", file, ...wallets, "--chain", chain, "--bridges", bridges], variables);
 
     for (const chain of ["900001", "eip155:900001"]) assert.equal((await verify(chain)).code, 0, chain);
     for (const chain of ["900002", "eip155:900002"])
       assert.match((await verify(chain)).out, /it pays on another chain \(wrong_chain\)/, chain);
+    const unknown = await renderCli(["verify", file, ...wallets], variables);
+    assert.match(unknown.out, /with --bridges \(wrong_routes\)/);
     const { code, err } = await verify("dev-one");
     assert.deepEqual(
       [code, err],

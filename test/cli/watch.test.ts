@@ -6,9 +6,9 @@ import { createInterface } from "node:readline";
 import { after, before, describe, test } from "node:test";
 import { openDatabase, type Db } from "../../src/db/database.ts";
 import type { WatchStatus } from "../../src/operator/getWatchStatus.ts";
-import { migrate } from "../../src/db/migrate.ts";
 import { addMs, systemClock } from "../../src/kernel/clock.ts";
-import { startPostgres, type PostgresServer } from "../support/postgres.ts";
+import { createDatabaseOn, startOwnServer } from "../support/database.ts";
+import type { PostgresServer } from "../support/postgres.ts";
 import { FakeChain } from "../support/fakeChain.ts";
 import { openFakeProvider, type FakeProvider } from "../support/fakeProvider.ts";
 import { runCli, spawnCli, temporaryFolder } from "../support/cli.ts";
@@ -30,10 +30,9 @@ describe("tributary watch status", () => {
   before(async () => {
     for (let mined = 0; mined < BLOCKS; mined += 1) chain.mine();
     providers.push(await openFakeProvider(chain), await openFakeProvider(chain, { nodeLags: [3] }));
-    server = await startPostgres(undefined, { isDurable: true });
-    url = server.urlOf("postgres");
+    server = await startOwnServer({ isDurable: true });
+    url = await createDatabaseOn(server, "watched");
     db = await openDatabase({ url });
-    await migrate(db, { appliedAt: systemClock.now() });
     config = join(folder.path, "config.json");
     writeFileSync(config, JSON.stringify(configOf(providers.map(({ url }) => url))));
   });

@@ -1,5 +1,7 @@
 import { deterministicDeployer, hubAddress, hubCodeHash, hubSalt } from "@tributary/inbox/hub";
 import { hubCreationCode } from "@tributary/inbox/hubCode";
+import { quoteFees } from "@tributary/recover/gasPrice";
+import type { RpcRequester } from "@tributary/recover/inspectChain";
 import {
   BaseError,
   concat,
@@ -13,35 +15,60 @@ import {
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { formatUnits } from "../../kernel/units.ts";
-import type { ChainConfig } from "../../config/config.ts";
+import { isEvmChainConfig, type EvmChainConfig, type SolanaProgramConfig } from "../../config/config.ts";
 import { CHAIN_NAME_FORMS, findChainByName, unknownChainMessage } from "../../config/chainName.ts";
 import type { Command, CommandInput } from "../command.ts";
 import { CommandError } from "../../operator/errors.ts";
 import { loadConfig } from "../../config/loadConfig.ts";
 import { resolveConfigFile } from "../operatorClient.ts";
+import {
+  deployProgram,
+  PROGRAM_TEXTS,
+  readConfiguredProgram,
+  showProgram,
+  type ProgramDeployment,
+} from "../solana/program.ts";
+import { readRpcUrl } from "../solana/rpcUrl.ts";
 import { toJson } from "../../operator/process/terminal.ts";
 import { withChainError } from "../../operator/client/withChainError.ts";
 
+const COMMON_OPTIONS = {
+  config: { value: "FILE", summary: "configuration file; default TRIBUTARY_CONFIG" },
+  chain: { value: "CHAIN", summary: `only this chain: ${CHAIN_NAME_FORMS}` },
+  rpc: { value: "URL", summary: "instead of a configuration: JSON-RPC URL of a Solana cluster" },
+};
+
 export const hubDeploy: Command = {
   name: "hub deploy",
-  summary: "Deploy the inbox hub on configured chains without one; its address is the same on every chain",
+  summary: "Deploy the inbox hub on configured chains without one, and on Solana the inbox program, for ever",
   positionals: [],
   options: {
-    config: { value: "FILE", summary: "configuration file; default TRIBUTARY_CONFIG" },
-    chain: { value: "CHAIN", summary: `only this chain: ${CHAIN_NAME_FORMS}` },
+    ...COMMON_OPTIONS,
+    "key-file": { value: "FILE", summary: "for Solana: key file of the payer, as solana-keygen writes it" },
+    "program-key": {
+      value: "FILE",
+      summary: "for Solana: key file of the program's address; it has no power afterwards",
+    },
   },
-  examples: ["tributary hub deploy --config config/testnets.json --chain base-sepolia"],
+  examples: [
+    "tributary hub deploy --config config/testnets.json --chain base-sepolia",
+    "tributary hub deploy --rpc https://api.devnet.solana.com --key-file payer.json --program-key program.json",
+  ],
   run: runDeploy,
 };
 
-const HUB_OPTIONS = hubDeploy.options;
-
 export const hubStatus: Command = {
   name: "hub status",
-  summary: "Show which configured chains have the inbox hub, and compare its code with this release; change nothing",
+  summary: "Show which chains have the inbox hub or the inbox program of this release; change nothing",
   positionals: [],
-  options: HUB_OPTIONS,
-  examples: ["tributary hub status --config config/testnets.json"],
+  options: {
+    ...COMMON_OPTIONS,
+    program: { value: "ADDRESS", summary: "with --rpc: the inbox program of a cluster without a published one" },
+  },
+  examples: [
+    "tributary hub status --config config/testnets.json",
+    "tributary hub status --rpc https://api.mainnet-beta.solana.com",
+  ],
   run: runStatus,
 };
 
@@ -57,23 +84,39 @@ const STATUS_TEXTS: Readonly<Record<HubStatus, string>> = {
 };
 
 async function runStatus(input: CommandInput): Promise<number> {
+  if (input.values["rpc"] !== undefined) return showProgram(input);
   const { terminal, asJson } = input;
+  const { chains, programs } = selectChains(input);
   const hubs = await Promise.all(
-    selectChains(input).map(async ({ caip2, name, rpcUrls }) => {
+    chains.map(async ({ caip2, name, rpcUrls }) => {
       const { hub, codeHash } = await readHubStatus(rpcUrls);
       return { chain: caip2, name, address: hubAddress, hub, codeHash };
     }),
   );
-  if (asJson) terminal.out(toJson(hubs));
+  const found = await Promise.all(
+    programs.map(async (program) => {
+      const { caip2, name, address } = program;
+      return { chain: caip2, name, address, program: await readConfiguredProgram(program) };
+    }),
+  );
+  const rows = [
+    ...hubs.map(({ name, hub }) => ({ name, isPresent: hub === "present", text: STATUS_TEXTS[hub] })),
+    ...found.map(({ name, address, program }) => ({
+      name,
+      isPresent: program === "present",
+      text: `program ${address}: ${program === "unreachable" ? STATUS_TEXTS.unreachable : PROGRAM_TEXTS[program]}`,
+    })),
+  ];
+  if (asJson) terminal.out(toJson([...hubs, ...found]));
   else {
-    terminal.out(`hub ${hubAddress}, code ${hubCodeHash}`);
-    const width = Math.max(...hubs.map(({ name }) => name.length));
-    for (const { name, hub } of hubs) {
-      const mark = hub === "present" ? terminal.paint("green", "✓") : terminal.paint("red", "✗");
-      terminal.out(`${mark} ${name.padEnd(width)}  ${STATUS_TEXTS[hub]}`);
+    if (hubs.length > 0) terminal.out(`hub ${hubAddress}, code ${hubCodeHash}`);
+    const width = Math.max(...rows.map(({ name }) => name.length));
+    for (const { name, isPresent, text } of rows) {
+      const mark = isPresent ? terminal.paint("green", "✓") : terminal.paint("red", "✗");
+      terminal.out(`${mark} ${name.padEnd(width)}  ${text}`);
     }
   }
-  return hubs.every(({ hub }) => hub === "present") ? 0 : 1;
+  return rows.every(({ isPresent }) => isPresent) ? 0 : 1;
 }
 
 async function readHubStatus([rpcUrl = ""]: readonly string[]): Promise<{ hub: HubStatus; codeHash: Hex | null }> {
@@ -109,29 +152,56 @@ async function hasTransientStorage(reader: Pick<PublicClient, "call">): Promise<
 type HubDeployment = { chain: string; address: string; outcome: "deployed" | "present"; txHash: string | null };
 
 async function runDeploy(input: CommandInput): Promise<number> {
-  const { terminal, asJson } = input;
-  const deployments: HubDeployment[] = [];
-  for (const chain of selectChains(input)) {
-    const deployment = await ensureHub(chain, (line) => terminal.note(line));
+  const { values, terminal, asJson } = input;
+  const { chains, programs } = values["rpc"] === undefined ? selectChains(input) : { chains: [], programs: [] };
+  const deployments: (HubDeployment | ProgramDeployment)[] = [];
+  const show = (deployment: HubDeployment | ProgramDeployment, line: string) => {
     deployments.push(deployment);
-    if (asJson) continue;
+    if (!asJson) terminal.out(line);
+  };
+  for (const chain of chains) {
+    const deployment = await ensureHub(chain, (line) => terminal.note(line));
     const outcome = deployment.outcome === "present" ? "was already deployed" : `was deployed by ${deployment.txHash}`;
-    terminal.out(`${chain.name}: the hub ${hubAddress} ${outcome}`);
+    show(deployment, `${chain.name}: the hub ${hubAddress} ${outcome}`);
   }
+  const hasKeys = values["key-file"] !== undefined && values["program-key"] !== undefined;
+  const clusters =
+    values["rpc"] === undefined
+      ? programs.map(({ rpcUrl, address }) => ({ rpcUrl, expected: address }))
+      : [{ rpcUrl: readRpcUrl(values["rpc"]) }];
+  if (clusters.length > 0 && chains.length > 0 && !hasKeys)
+    terminal.note("The inbox program of Solana was left out: it needs --key-file and --program-key.");
+  else
+    for (const cluster of clusters) {
+      const deployment = await deployProgram(input, cluster);
+      const outcome = deployment.outcome === "present" ? "was already deployed" : "is deployed and final";
+      show(deployment, `${deployment.program}: ${outcome}`);
+    }
   if (asJson) terminal.out(toJson(deployments));
   return 0;
 }
 
-function selectChains(input: CommandInput): readonly ChainConfig[] {
-  const { chains } = loadConfig(resolveConfigFile(input), input.environment);
+type Selection = { chains: readonly EvmChainConfig[]; programs: readonly SolanaProgramConfig[] };
+
+/** The configured EVM chains, and the Solana clusters whose program is compared. */
+function selectChains(input: CommandInput): Selection {
+  const config = loadConfig(resolveConfigFile(input), input.environment);
+  const { solanaChains = [], solanaPrograms = [] } = config;
+  const chains = config.chains.filter(isEvmChainConfig);
   const typed = input.values["chain"];
-  if (typed === undefined) return chains;
-  const chosen = findChainByName(chains, typed);
-  if (chosen === undefined) throw new CommandError(unknownChainMessage(chains, typed));
-  return [chosen];
+  if (typed === undefined) return { chains, programs: solanaPrograms };
+  const knownChains = [...config.chains, ...solanaChains];
+  const chosen = findChainByName(knownChains, typed);
+  if (chosen === undefined) throw new CommandError(unknownChainMessage(knownChains, typed));
+  const selection = {
+    chains: chains.filter(({ caip2 }) => caip2 === chosen.caip2),
+    programs: solanaPrograms.filter(({ caip2 }) => caip2 === chosen.caip2),
+  };
+  if (selection.chains.length + selection.programs.length > 0) return selection;
+  throw new CommandError(`${chosen.name} has no rpcUrl in the configuration: name one there, or use --rpc.`);
 }
 
-async function ensureHub(chain: ChainConfig, note: (line: string) => void): Promise<HubDeployment> {
+async function ensureHub(chain: EvmChainConfig, note: (line: string) => void): Promise<HubDeployment> {
   const location = { chain: chain.caip2, address: hubAddress };
   const { hub } = await readHubStatus(chain.rpcUrls);
   switch (hub) {
@@ -158,7 +228,7 @@ async function ensureHub(chain: ChainConfig, note: (line: string) => void): Prom
   }
 }
 
-async function sendHubDeployment(chain: ChainConfig, note: (line: string) => void): Promise<string> {
+async function sendHubDeployment(chain: EvmChainConfig, note: (line: string) => void): Promise<string> {
   const [rpcUrl = ""] = chain.rpcUrls;
   const transport = http(rpcUrl);
   const reader = createPublicClient({ transport, pollingInterval: chain.pollMs });
@@ -174,9 +244,11 @@ async function sendHubDeployment(chain: ChainConfig, note: (line: string) => voi
   });
   const call = { to: deterministicDeployer, data: concat([hubSalt, hubCreationCode]) };
   const { account } = wallet;
+  const request: RpcRequester = (method, params) =>
+    reader.request<{ Method: string; Parameters: readonly unknown[]; ReturnType: unknown }>({ method, params });
   const [gas, fees, balance] = await Promise.all([
     reader.estimateGas({ account, ...call }),
-    reader.estimateFeesPerGas(),
+    quoteFees(request, chain.maxFeePerGas),
     reader.getBalance({ address: account.address }),
   ]);
   const costMax = gas * fees.maxFeePerGas;
@@ -184,7 +256,7 @@ async function sendHubDeployment(chain: ChainConfig, note: (line: string) => voi
   note(`${chain.name}: the deployment costs at most ${format(costMax)}; ${account.address} has ${format(balance)}.`);
   if (balance < costMax)
     throw new CommandError(`The hub was not deployed on ${chain.name}: the gas account cannot pay for it.`);
-  const txHash = await wallet.sendTransaction(call);
+  const txHash = await wallet.sendTransaction({ ...call, gas, ...fees });
   await reader.waitForTransactionReceipt({ hash: txHash });
   if ((await reader.getCode({ address: hubAddress })) === undefined)
     throw new CommandError(`Transaction ${txHash} was mined, but ${hubAddress} has no code.`);

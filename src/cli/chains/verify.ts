@@ -1,14 +1,14 @@
 import { checksumAddress } from "@tributary/inbox/checksum";
-import { computeRoutesRoot } from "@tributary/inbox/routes";
+import type { Route } from "@tributary/inbox/routes";
 import type { Hex } from "@tributary/inbox/terms";
 import { verifyInbox, type VerifyReason } from "@tributary/inbox/verify";
-import { termsToWire } from "@tributary/inbox/wire";
+import { routesToWire, termsToWire } from "@tributary/inbox/wire";
 import type { VerifiedInbox } from "@tributary/recover/parseInboxes";
 import { formatDay } from "@tributary/recover/format";
 import { resolveChainId, findChainByName } from "../../config/chainName.ts";
 import type { Command, CommandInput } from "../command.ts";
 import { CommandError, UsageError } from "../../operator/errors.ts";
-import { readAddress, readInboxes } from "../recover/recoverInput.ts";
+import { readAddress, readBridges, readInboxes } from "../recover/recoverInput.ts";
 import { toJson, type Terminal } from "../../operator/process/terminal.ts";
 
 export const verify: Command = {
@@ -25,7 +25,11 @@ export const verify: Command = {
     },
     "fee-bps-max": { value: "NUMBER", summary: "highest accepted fee, in hundredths of a percent" },
     recovery: { value: "ADDRESS", summary: "your recovery address, if it is not the payout wallet" },
-    "routes-root": { value: "HASH", summary: "root of the accepted cross-chain routes; default no routes" },
+    "routes-root": {
+      value: "HASH",
+      summary: "root of the accepted cross-chain routes; default those that only bridge USDC to the same inbox",
+    },
+    bridges: { value: "FILE", summary: "Circle's contracts on chains that this release does not know, as JSON" },
   },
   examples: [
     "tributary verify intent.json --payout 0x7099…79C8",
@@ -44,7 +48,8 @@ const REASON_TEXTS: Partial<Record<VerifyReason, string>> = {
   fee_too_high: "the fee is higher than agreed",
   wrong_recovery:
     "its recovery address can take the money after the recovery date; name it with --recovery if it is yours",
-  wrong_routes: "it allows cross-chain routes that you did not accept",
+  wrong_routes:
+    "it allows cross-chain routes that you did not accept, or does not list them; name chains that this release does not know, such as local ones, with --bridges",
 };
 
 // eslint-disable-next-line typescript/require-await -- the type of a command requires a promise
@@ -64,18 +69,20 @@ async function runVerify(input: CommandInput): Promise<number> {
 
 /** Compares the terms with the options. An absent option takes its value from the terms; the output marks it as not compared. */
 function checkTerms(
-  { address, terms, hub }: VerifiedInbox,
+  { address, terms, hub, routes }: VerifiedInbox,
   payoutWallet: Hex,
   { values }: CommandInput,
 ): VerifyReason | undefined {
-  const verified = verifyInbox(termsToWire(terms, hub), {
+  const wire = { ...termsToWire(terms, hub), routes: routes && routesToWire(routes) };
+  const verified = verifyInbox(wire, {
     inboxAddress: values["inbox"] === undefined ? address : readAddress(values["inbox"], "inbox"),
     payoutWallet,
     token: values["token"] === undefined ? terms.settleToken : readAddress(values["token"], "token"),
     chainId: values["chain"] === undefined ? terms.settleChainId : readChain(values["chain"], terms.settleChainId),
     feeBpsMax: values["fee-bps-max"] === undefined ? terms.feeBps : readNumber(values["fee-bps-max"], "fee-bps-max"),
     ...(values["recovery"] === undefined ? {} : { recovery: readAddress(values["recovery"], "recovery") }),
-    routesRoot: readRoutesRoot(values["routes-root"]),
+    ...(values["routes-root"] === undefined ? {} : { routesRoot: readRoutesRoot(values["routes-root"]) }),
+    bridges: { cctpV2Chains: readBridges(values["bridges"]) },
   });
   return verified.ok ? undefined : verified.reason;
 }
@@ -95,8 +102,7 @@ function readChain(typed: string, termsChainId: bigint): bigint {
   );
 }
 
-function readRoutesRoot(text: string | undefined): Hex {
-  if (text === undefined) return computeRoutesRoot([]);
+function readRoutesRoot(text: string): Hex {
   if (!/^0x[0-9a-f]{64}$/i.test(text)) throw new UsageError("--routes-root must be 0x and 64 hex digits.");
   return `0x${text.slice(2).toLowerCase()}`;
 }
@@ -112,7 +118,7 @@ function toVerifyOutput({ inbox, reason }: InboxVerdict) {
 }
 
 function formatVerification({ inbox, reason }: InboxVerdict, { values }: CommandInput, terminal: Terminal): string[] {
-  const { address, terms, intentId } = inbox;
+  const { address, terms, intentId, routes = [] } = inbox;
   const name = `${intentId === undefined ? "" : `${intentId} `}${checksumAddress(address)}`;
   if (reason !== undefined) {
     const meaning = REASON_TEXTS[reason] ?? "it cannot be verified";
@@ -123,6 +129,11 @@ function formatVerification({ inbox, reason }: InboxVerdict, { values }: Command
     `${terminal.paint("green", "✓")} ${name} pays only ${checksumAddress(terms.payout)}`,
     `  token ${checksumAddress(terms.settleToken)}${comparisonNote("token")} on chain ${terms.settleChainId}${comparisonNote("chain")}`,
     `  fee ${(terms.feeBps / 100).toFixed(2)} %${comparisonNote("fee-bps-max")} to ${checksumAddress(terms.feeRecipient)}`,
+    ...(routes.length === 0 ? [] : [`  bridges to itself from chains ${listOrigins(routes)}`]),
     `  recovery by ${checksumAddress(terms.recovery)}: other tokens now, everything from ${formatDay(terms.recoverAfter)}`,
   ];
+}
+
+function listOrigins(routes: readonly Route[]): string {
+  return [...new Set(routes.map(({ chainId }) => chainId.toString()))].join(", ");
 }

@@ -23,6 +23,7 @@ export const accountsCreate: Command = {
       value: "ADDRESS",
       summary: "address that may recover tokens sent by mistake; default the payout wallet",
     },
+    "solana-recovery": { value: "ADDRESS", summary: "the same for payouts on Solana" },
     ...CONFIG_OPTION,
   },
   examples: ['tributary accounts create "Harbor Books" --chain dev-one --wallet 0x… --fee-bps 50'],
@@ -84,6 +85,7 @@ async function runCreate(input: CommandInput): Promise<number> {
     feeBps: values["fee-bps"],
     underpayToleranceBps: values["underpay-tolerance-bps"],
     recovery: values["recovery"],
+    solanaRecovery: values["solana-recovery"],
   })) as AccountOutput;
   if (asJson) terminal.out(toJson(account));
   else {
@@ -139,6 +141,7 @@ export function toAccountFields(account: AccountOutput): [string, string][] {
     ["fee", `${account.feeBps} bps`],
     ["tolerance", `${account.underpayToleranceBps} bps`],
     ["recovery", account.recovery ?? "the payout wallet"],
+    ["on Solana", account.solanaRecovery ?? "the payout wallet"],
     ["origins", account.origins?.join(", ") ?? "all"],
     ["created", account.createdAt],
   ];

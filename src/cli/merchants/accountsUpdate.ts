@@ -14,6 +14,7 @@ const FIELDS = {
   "fee-bps": { value: "BPS", summary: "platform fee in hundredths of a percent, 0 to 1000" },
   "underpay-tolerance-bps": { value: "BPS", summary: "accepted shortfall in hundredths of a percent, 0 to 500" },
   recovery: { value: "ADDRESS", summary: 'address that may recover tokens sent by mistake; "none": the payout wallet' },
+  "solana-recovery": { value: "ADDRESS", summary: 'the same for payouts on Solana; "none": the payout wallet' },
   origins: { value: "LIST", summary: 'origins of its intents, such as base:usdc,optimism:usdc; "none": all' },
 } as const;
 
@@ -46,6 +47,7 @@ async function runUpdate(input: CommandInput): Promise<number> {
     feeBps: values["fee-bps"],
     underpayToleranceBps: values["underpay-tolerance-bps"],
     recovery: values["recovery"],
+    solanaRecovery: values["solana-recovery"],
     origins: values["origins"],
   })) as AccountChangeOutput;
   const { payoutBefore, ...shown } = account;

@@ -6,7 +6,6 @@ import { waitForShutdown } from "../../operator/process/shutdown.ts";
 import { toJson, type Terminal } from "../../operator/process/terminal.ts";
 
 const INTERVAL_MS = 500;
-const TAIL_PAGE = "1000";
 
 const FILTERS = {
   account: { value: "ID", summary: "only events of this account" },
@@ -19,8 +18,11 @@ export const eventsList: Command = {
   name: "events list",
   summary: "List the latest events, oldest first",
   positionals: [],
-  options: FILTERS,
-  examples: ["tributary events list --intent pi_3x7…"],
+  options: {
+    ...FILTERS,
+    cursor: { value: "CURSOR", summary: "show the events before this one: the cursor that a page ends with" },
+  },
+  examples: ["tributary events list --intent pi_3x7…", "tributary events list --limit 100 --cursor evt_7k2…"],
   run: runList,
 };
 
@@ -38,9 +40,11 @@ function readFilters({ values }: CommandInput): Record<string, string | undefine
 }
 
 async function runList(input: CommandInput): Promise<number> {
-  const { events } = (await callOnce(input, "events list", readFilters(input))) as EventPage;
+  const filters = { ...readFilters(input), cursor: input.values["cursor"] };
+  const { events, nextCursor } = (await callOnce(input, "events list", filters)) as EventPage;
   if (input.asJson) input.terminal.out(toJson(events));
   else for (const event of events) input.terminal.out(formatEvent(event, input.terminal));
+  if (nextCursor !== null) input.terminal.note(`Earlier events: --cursor ${nextCursor}`);
   return 0;
 }
 
@@ -56,7 +60,6 @@ async function runTail(input: CommandInput): Promise<number> {
       await systemTimer.sleep(INTERVAL_MS, ending.signal);
       page = (await operator.call("events list", {
         ...readFilters(input),
-        limit: TAIL_PAGE,
         after: page.after,
       })) as EventPage;
     }

@@ -149,7 +149,7 @@ function settlementRow(settlement: SettlementRecord, { symbol, decimals }: Token
   const { settlementId, status, reason, grossUnits, netUnits, feeUnits, txs } = settlement;
   const state = reason === null ? status : `${status} (${reason})`;
   const [gross, net, fee] = [grossUnits, netUnits, feeUnits].map((units) => formatAmount(units, decimals));
-  return [settlementId, state, `${gross} ${symbol}`, `${net}`, `${fee}`, txs[0]?.txHash ?? ""];
+  return [settlementId, state, `${gross} ${symbol}`, `${net}`, `${fee}`, txs.at(-1)?.txHash ?? ""];
 }
 
 /** The payout token's symbol, by its rail. */

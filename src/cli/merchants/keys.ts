@@ -13,7 +13,7 @@ export const keysCreate: Command = {
     "expires-in-days": { value: "DAYS", summary: "days until the key expires; default never" },
     scopes: {
       value: "LIST",
-      summary: "scopes, separated by commas; default payment_intents:create",
+      summary: "scopes, separated by commas; default payment_intents:create,checkout:manage",
     },
     "without-scopes": { summary: "create a key without scopes, to test how the API rejects it" },
     ...CONFIG_OPTION,

@@ -33,7 +33,15 @@ export const demo: Command = {
   run: runDemo,
 };
 
-type DemoTarget = { baseUrl: string; apiKey: string; rpcUrl: string; payerKey: string; stop(): Promise<void> };
+type DemoTarget = {
+  baseUrl: string;
+  apiKey: string;
+  rpcUrl: string;
+  payerKey: string;
+  /** Another chain, from where a bridge carries this token. */
+  away?: { rpcUrl: string; token: string; chainName: string };
+  stop(): Promise<void>;
+};
 
 async function runDemo(input: CommandInput): Promise<number> {
   const timeoutMs = readTimeoutMs(input.values, TIMEOUT_S_DEFAULT);
@@ -42,10 +50,13 @@ async function runDemo(input: CommandInput): Promise<number> {
     const api = createApiClient(target);
     const { createPayer } = await import("../../operator/client/payer.ts");
     const payer = await createPayer({ rpcUrl: target.rpcUrl, privateKey: target.payerKey });
+    const { away } = target;
+    const awayPayer = away && (await createPayer({ rpcUrl: away.rpcUrl, privateKey: target.payerKey }));
     const context: DemoContext = {
       reportedSettlements: new Set(),
       api,
       payer,
+      ...(away && awayPayer ? { away: { ...away, payer: awayPayer } } : {}),
       read: readViaApi(api),
       terminal: input.terminal,
       timeoutMs,
@@ -58,7 +69,8 @@ async function runDemo(input: CommandInput): Promise<number> {
 
 async function runScenarios(context: DemoContext, { terminal, asJson }: CommandInput): Promise<number> {
   const results: (ScenarioResult & { title: string })[] = [];
-  for (const [index, scenario] of SCENARIOS.entries()) {
+  const scenarios = SCENARIOS.filter(({ isAway = false }) => !isAway || context.away !== undefined);
+  for (const [index, scenario] of scenarios.entries()) {
     terminal.note(`\n${terminal.paint("bold", `${index + 1}. ${scenario.title}`)}`);
     const { intentId, checks } = await scenario.run(context);
     for (const check of checks) terminal.note(formatCheck(check, terminal));
@@ -107,7 +119,11 @@ function readTarget(input: CommandInput): DemoTarget {
 
 function toDemoTarget({ baseUrl, accounts, chains, payer }: DevManifest, stop: () => Promise<void>): DemoTarget {
   const [account] = accounts;
-  const [chain] = chains;
+  const [chain, other] = chains;
+  // The local bridge carries the first token of each chain.
+  const token = other?.tokens[0]?.address;
   if (account === undefined || chain === undefined) throw new CommandError("The dev world has no account or no chain.");
-  return { baseUrl, apiKey: account.apiKey, rpcUrl: chain.rpcUrl, payerKey: payer.privateKey, stop };
+  const target = { baseUrl, apiKey: account.apiKey, rpcUrl: chain.rpcUrl, payerKey: payer.privateKey, stop };
+  if (other === undefined || token === undefined) return target;
+  return { ...target, away: { rpcUrl: other.rpcUrl, token, chainName: other.name } };
 }

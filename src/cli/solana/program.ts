@@ -2,15 +2,21 @@ import type { RpcRequester } from "@tributary/recover/inspectChain";
 import { readCluster } from "@tributary/recover/solana/inspectSolana";
 import { sendSolanaTransaction, type SolanaSigner } from "@tributary/recover/solana/sendSolanaTransaction";
 import type { SolanaInstruction } from "@tributary/inbox/solana/instructions";
-import { findSolanaProgram, solanaProgramBytes, solanaProgramHash } from "@tributary/inbox/solana/program";
+import {
+  findSolanaProgram,
+  placeholderProgram,
+  solanaProgramBytes,
+  solanaProgramHash,
+} from "@tributary/inbox/solana/program";
 import { solanaProgramCode } from "@tributary/inbox/solana/programCode";
-import { JsonRpcClient } from "../../chain/evm/rpc/jsonRpcClient.ts";
+import { JsonRpcClient } from "../../chain/rpc/jsonRpcClient.ts";
 import { readInboxProgram, type InboxProgramState, type ProgramAccount } from "../../chain/solana/inboxProgram.ts";
+import type { SolanaProgramConfig } from "../../config/config.ts";
 import { systemTimer } from "../../kernel/clock.ts";
 import { withChainError } from "../../operator/client/withChainError.ts";
 import { CommandError, UsageError } from "../../operator/errors.ts";
 import { toJson } from "../../operator/process/terminal.ts";
-import type { Command, CommandInput } from "../command.ts";
+import type { CommandInput } from "../command.ts";
 import { createSigner, readKeyFile } from "./keypair.ts";
 import {
   bufferBytes,
@@ -23,44 +29,19 @@ import {
 } from "./loaderInstructions.ts";
 import { readRpcUrl } from "./rpcUrl.ts";
 
-const RPC = { value: "URL", summary: "JSON-RPC URL of the cluster" };
-
-export const solanaStatus: Command = {
-  name: "solana status",
-  summary: "Compare the inbox program of a Solana cluster with this release, and show whether a key can change it",
-  positionals: [],
-  options: {
-    rpc: RPC,
-    program: { value: "ADDRESS", summary: "the inbox program of a cluster without a published one" },
-  },
-  examples: ["tributary solana status --rpc https://api.mainnet-beta.solana.com"],
-  run: runStatus,
-};
-
-export const solanaDeploy: Command = {
-  name: "solana deploy",
-  summary: "Deploy the inbox program on a Solana cluster, compare it, and give its upgrade authority up for ever",
-  positionals: [],
-  options: {
-    rpc: RPC,
-    "key-file": { value: "FILE", summary: "key file of the payer, as solana-keygen writes it" },
-    "program-key": { value: "FILE", summary: "key file of the program's address; it has no power afterwards" },
-  },
-  examples: ["tributary solana deploy --rpc https://… --key-file payer.json --program-key program.json"],
-  run: runDeploy,
-};
-
 const RPC_MS_MAX = 60_000;
 const CONNECTIONS_MAX = 2;
 
-const STATE_TEXTS: Readonly<Record<InboxProgramState["kind"], string>> = {
+/** What `hub status` says about the inbox program. */
+export const PROGRAM_TEXTS: Readonly<Record<InboxProgramState["kind"], string>> = {
   present: "deployed, with the code of this release, and nobody can change it",
   upgradeable: "deployed with the code of this release, but A KEY CAN CHANGE IT: do not issue inboxes",
-  absent: "missing: deploy it with `tributary solana deploy`",
+  absent: "missing: deploy it with `tributary hub deploy`",
   foreign: "OTHER CODE at its address: do not issue inboxes",
 };
 
-async function runStatus({ values, terminal, asJson }: CommandInput): Promise<number> {
+/** Shows the program of the cluster behind --rpc, without a configuration. */
+export async function showProgram({ values, terminal, asJson }: CommandInput): Promise<number> {
   return withRpc(readRpcUrl(values["rpc"]), async (request, host) => {
     const cluster = await withChainError(readCluster(request), `${host} does not answer`);
     const program = values["program"] ?? findSolanaProgram(cluster);
@@ -68,22 +49,38 @@ async function runStatus({ values, terminal, asJson }: CommandInput): Promise<nu
       throw new UsageError(`The cluster ${cluster} has no published inbox program: name yours with --program.`);
     const state = await readState(request, program);
     if (asJson) terminal.out(toJson({ cluster, program, ...state, expectedCodeHash: solanaProgramHash }));
-    else terminal.out(`${program}: ${STATE_TEXTS[state.kind]}`);
+    else terminal.out(`${program}: ${PROGRAM_TEXTS[state.kind]}`);
     return state.kind === "present" ? 0 : 1;
   });
 }
 
-async function runDeploy({ values, terminal, asJson }: CommandInput): Promise<number> {
+/** Compares the program of a configured cluster with this release. */
+export async function readConfiguredProgram({
+  rpcUrl,
+  address,
+}: SolanaProgramConfig): Promise<InboxProgramState["kind"] | "unreachable"> {
+  try {
+    return await withRpc(rpcUrl, async (request) => (await readState(request, address)).kind);
+  } catch {
+    return "unreachable";
+  }
+}
+
+export type ProgramDeployment = { cluster: string; program: string; outcome: "present" | "deployed" };
+
+/** Deploys the program with the keys of --key-file and --program-key. `expected` is the address that it must have. */
+export async function deployProgram(
+  { values }: Pick<CommandInput, "values">,
+  { rpcUrl, expected }: { rpcUrl: string; expected?: string },
+): Promise<ProgramDeployment> {
   const [payer, key] = [readKey(values["key-file"], "key-file"), readKey(values["program-key"], "program-key")];
-  return withRpc(readRpcUrl(values["rpc"]), async (request, host) => {
+  return withRpc(rpcUrl, async (request, host) => {
     const cluster = await withChainError(readCluster(request), `${host} does not answer`);
     const published = findSolanaProgram(cluster);
-    if (published !== undefined && published !== key.address)
-      throw new CommandError(`--program-key is the key of ${key.address}, and this cluster's program is ${published}.`);
-    const outcome = await ensureProgram(request, payer, key);
-    if (asJson) terminal.out(toJson({ cluster, program: key.address, outcome }));
-    else terminal.out(`${key.address}: ${outcome === "present" ? "was already deployed" : "is deployed and final"}`);
-    return 0;
+    const address = expected ?? (published === placeholderProgram ? undefined : published);
+    if (address !== undefined && address !== key.address)
+      throw new CommandError(`--program-key is the key of ${key.address}, and this cluster's program is ${address}.`);
+    return { cluster, program: key.address, outcome: await ensureProgram(request, payer, key) };
   });
 }
 
@@ -101,11 +98,11 @@ async function ensureProgram(
   const state = await readState(request, program);
   if (state.kind !== "upgradeable" || state.authority !== payer.address)
     throw new CommandError(
-      `${program} was not made final, because it is not what was deployed: ${STATE_TEXTS[state.kind]}.`,
+      `${program} was not made final, because it is not what was deployed: ${PROGRAM_TEXTS[state.kind]}.`,
     );
   await send(request, [payer], [buildFinalize({ payer: payer.address, program })]);
   const after = await readState(request, program);
-  if (after.kind !== "present") throw new CommandError(`${program} is not final: ${STATE_TEXTS[after.kind]}.`);
+  if (after.kind !== "present") throw new CommandError(`${program} is not final: ${PROGRAM_TEXTS[after.kind]}.`);
   return "deployed";
 }
 

@@ -1,101 +1,155 @@
-import { readFileSync } from "node:fs";
-import { parseKey } from "@tributary/inbox/solana/keys";
+import { noKey, parseKey } from "@tributary/inbox/solana/keys";
 import { findSolanaProgram } from "@tributary/inbox/solana/program";
 import type { SolanaInstruction } from "@tributary/inbox/solana/instructions";
+import { formatDay } from "@tributary/recover/format";
 import { InboxInputError } from "@tributary/recover/parseInboxes";
 import type { RpcRequester } from "@tributary/recover/inspectChain";
-import { inspectSolana, readCluster, type SolanaHolding } from "@tributary/recover/solana/inspectSolana";
+import {
+  inspectSolana,
+  readCluster,
+  requireWallet,
+  type NestedHolding,
+  type SolanaHolding,
+  type SolanaInspection,
+} from "@tributary/recover/solana/inspectSolana";
 import { parseSolanaInboxes, type RecoverableInbox } from "@tributary/recover/solana/parseSolanaInboxes";
 import {
   buildBridgeCalls,
   buildRescueCalls,
+  buildRescueLamportsCalls,
   buildSettleCalls,
+  buildUnnestCalls,
   planSolanaRecovery,
   planSolanaRescue,
-  type SolanaRecoveryPlan,
+  rescuableLamports,
+  type SolanaHopRoute,
 } from "@tributary/recover/solana/planSolanaRecovery";
 import { sendSolanaTransaction, type SolanaSigner } from "@tributary/recover/solana/sendSolanaTransaction";
-import { JsonRpcClient } from "../../chain/evm/rpc/jsonRpcClient.ts";
 import { systemTimer } from "../../kernel/clock.ts";
 import { withChainError } from "../../operator/client/withChainError.ts";
 import { CommandError, UsageError } from "../../operator/errors.ts";
-import { toJson } from "../../operator/process/terminal.ts";
-import type { Command, CommandInput } from "../command.ts";
+import type { CommandInput } from "../command.ts";
 import { createSigner, readKeyFile } from "./keypair.ts";
-import { readRpcUrl } from "./rpcUrl.ts";
 
-export const solanaRecover: Command = {
-  name: "solana recover",
-  summary:
-    "Show the balances of Solana inboxes, and settle, bridge or rescue them, with only their terms and an RPC URL",
-  positionals: [
-    {
-      name: "file",
-      summary:
-        "intents as the API returned them, or their inboxTerms.solana, as JSON or JSON lines; - reads standard input",
-    },
-  ],
-  options: {
-    rpc: { value: "URL", summary: "JSON-RPC URL of the cluster" },
-    settle: { summary: "settle inboxes to their payout wallets; any key with SOL works" },
-    bridge: { summary: "burn what is paid out on another chain; any key with SOL works" },
-    rescue: { summary: "withdraw what only the recovery key may withdraw; needs that key" },
-    to: { value: "ADDRESS", summary: "wallet that receives rescued tokens; default the recovery key's" },
-    program: { value: "ADDRESS", summary: "the inbox program of a cluster without a published one" },
-    "key-file": { value: "FILE", summary: "key file of the sender, as solana-keygen writes it" },
-  },
-  examples: [
-    "tributary solana recover intent.json --rpc https://api.mainnet-beta.solana.com",
-    "tributary solana recover intents.jsonl --rpc https://… --settle --key-file fees.json",
-    "tributary solana recover intent.json --rpc https://… --rescue --key-file recovery.json",
-  ],
-  run: runRecover,
-};
-
-const RPC_MS_MAX = 60_000;
-const CONNECTIONS_MAX = 2;
-const STANDARD_INPUT = 0;
+// The part of `tributary recover` for Solana.
 
 type Way = "settle" | "bridge" | "rescue";
-type Context = { request: RpcRequester; key: SolanaSigner; to: string };
+type Choice = { what: "settle" | "rescue" } | { what: "bridge"; route: SolanaHopRoute };
+type Context = { request: RpcRequester; key: SolanaSigner; to: string; ways: readonly Way[] };
+type Attempt = {
+  what: Way | "unnest";
+  inboxAddress: string;
+  mint: string | null;
+  units: bigint;
+};
+type Transaction = Attempt & { signature: string };
+type Failure = Attempt & { reason: string };
 
-async function runRecover(input: CommandInput): Promise<number> {
-  const { values, flags, terminal, asJson } = input;
+/** What was found and done on one cluster. */
+export type SolanaRecovery = {
+  cluster: string;
+  holdings: object[];
+  nested: object[];
+  lamports: object[];
+  transactions: Transaction[];
+  /** What the cluster refused. It does not stop the rest, because anyone can send a frozen token to an inbox. */
+  failures: Failure[];
+};
+
+export type SolanaRecoverOptions = {
+  /** The content of the file of intents. */
+  text: string;
+  /** Its name, for messages. */
+  file: string;
+  request: RpcRequester;
+  host: string;
+};
+
+/** The ways of the options, the key and the receiver. Throws UsageError and CommandError. */
+export function readSolanaOptions({ values, flags }: CommandInput): {
+  ways: readonly Way[];
+  key: SolanaSigner | undefined;
+  to: string;
+} {
   const ways = (["settle", "bridge", "rescue"] as const).filter((way) => flags.has(way));
-  const key = ways.length > 0 ? readSender(input) : undefined;
-  const to = readReceiver(values["to"], ways) ?? key?.address ?? "";
-  const rpc = new JsonRpcClient({
-    url: readRpcUrl(values["rpc"]),
-    timeoutMs: RPC_MS_MAX,
-    connectionsMax: CONNECTIONS_MAX,
-  });
-  try {
-    const request: RpcRequester = (method, parameters) => rpc.request(method, parameters);
-    const cluster = await withChainError(readCluster(request), `${rpc.host} does not answer`);
-    const inboxes = readInboxes(input, cluster);
-    const { timestamp, holdings } = await withChainError(
-      inspectSolana(request, inboxes),
-      `${rpc.host} does not answer`,
-    );
-    const found = holdings.map((holding) => ({ holding, plan: planSolanaRecovery(holding, timestamp) }));
-    if (!asJson) {
-      if (found.length === 0) terminal.out("These inboxes hold no tokens.");
-      for (const { holding, plan } of found) terminal.out(formatHolding(holding, plan));
+  const key = ways.length > 0 ? readSender(values["key-file"]) : undefined;
+  return { ways, key, to: readReceiver(values["to"], ways) ?? key?.address ?? "" };
+}
+
+/** Shows what Solana inboxes hold, and recovers it in the ways of the options. */
+export async function recoverOnSolana(
+  input: CommandInput,
+  { text, file, request, host }: SolanaRecoverOptions,
+): Promise<SolanaRecovery> {
+  const { terminal, asJson, values } = input;
+  const { ways, key, to } = readSolanaOptions(input);
+  const cluster = await withChainError(readCluster(request), `${host} does not answer`);
+  const inboxes = parseInboxes({ text, file, program: values["program"] ?? findSolanaProgram(cluster), cluster });
+  const inspect = () => withChainError(inspectSolana(request, inboxes), `${host} does not answer`);
+  const show = (line: string) => asJson || terminal.out(line);
+  const inspection = await inspect();
+  for (const line of formatInspection(inspection)) show(line);
+  const transactions: Transaction[] = [];
+  const failures: Failure[] = [];
+  const attempt: Runner = async (planned, run) => {
+    const { what, units, mint } = planned;
+    const words = `${what} of ${units} ${mint === null ? "lamports" : `units of ${mint}`}`;
+    try {
+      const signature = await run();
+      transactions.push({ ...planned, signature });
+      show(`${words}: ${signature}`);
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error;
+      failures.push({ ...planned, reason: error.message });
+      terminal.note(`${words} failed: ${error.message}`);
     }
-    const transactions: { what: Way; inboxAddress: string; mint: string; units: bigint; signature: string }[] = [];
-    for (const { holding } of key === undefined ? [] : found) {
-      const what = chooseWay(holding, ways, { timestamp, sender: key?.address ?? "" });
-      if (what === undefined || key === undefined) continue;
-      const signature = await recoverHolding(holding, what, { request, key, to });
-      const { mint, units, recoverable } = holding;
-      transactions.push({ what, inboxAddress: recoverable.inbox.address, mint, units, signature });
-      if (!asJson) terminal.out(`${what} of ${units} units of ${mint}: ${signature}`);
-    }
-    if (asJson) terminal.out(toJson({ cluster, holdings: found.map(toOutput), transactions }));
-    return 0;
-  } finally {
-    await rpc.close();
+  };
+  if (key !== undefined) {
+    if (ways.includes("rescue")) await withChainError(requireWallet(request, to), "--to");
+    await recoverAll(inspection, { request, key, to, ways }, { attempt, inspect });
   }
+  return { cluster, ...toOutput(inspection), transactions, failures };
+}
+
+/** Runs one transaction, and records its signature or why it failed. */
+type Runner = (planned: Attempt, run: () => Promise<string>) => Promise<void>;
+
+async function recoverAll(
+  inspection: SolanaInspection,
+  context: Context,
+  { attempt, inspect }: { attempt: Runner; inspect: () => Promise<SolanaInspection> },
+): Promise<void> {
+  const { request, key, to, ways } = context;
+  const { timestamp } = inspection;
+  const describe = ({ recoverable, mint, units }: NestedHolding) => {
+    return { inboxAddress: recoverable.inbox.address, mint, units };
+  };
+  // What returns to an inbox then leaves it with the rest.
+  const returned = inspection.nested.filter((nested) => canLeave(nested, context));
+  for (const nested of returned)
+    await attempt({ what: "unnest", ...describe(nested) }, () =>
+      send(request, [key], buildUnnestCalls(nested, key.address)),
+    );
+  const { holdings } = returned.length === 0 ? inspection : await inspect();
+  for (const holding of holdings) {
+    const choice = chooseWay(holding, ways, { timestamp, sender: key.address });
+    if (choice !== undefined)
+      await attempt({ what: choice.what, ...describe(holding) }, () => recoverHolding(holding, choice, context));
+  }
+  for (const found of ways.includes("rescue") ? inspection.lamports : []) {
+    const { address, terms } = found.recoverable.inbox;
+    const units = terms.recovery === key.address ? rescuableLamports(found, timestamp) : 0n;
+    if (units > 0n)
+      await attempt({ what: "rescue", inboxAddress: address, mint: null, units }, () =>
+        send(request, [key], buildRescueLamportsCalls(found, to)),
+      );
+  }
+}
+
+/** Whether nested tokens leave the inbox in this run. Returning others costs the sender rent and moves nothing out. */
+function canLeave({ recoverable, mint }: NestedHolding, { ways, key }: Context): boolean {
+  const { terms } = recoverable.inbox;
+  return mint === terms.mint || (ways.includes("rescue") && terms.recovery === key.address);
 }
 
 /** The permitted way that the options ask for: a rescue only where nobody can settle or bridge, or where that was not asked for. */
@@ -103,32 +157,66 @@ function chooseWay(
   holding: SolanaHolding,
   ways: readonly Way[],
   { timestamp, sender }: { timestamp: number; sender: string },
-): Way | undefined {
-  const { kind } = planSolanaRecovery(holding, timestamp);
-  if ((kind === "settle" || kind === "bridge") && ways.includes(kind)) return kind;
+): Choice | undefined {
+  const plan = planSolanaRecovery(holding, timestamp);
+  if (plan.kind === "settle" && ways.includes("settle")) return { what: "settle" };
+  const [route] = plan.kind === "bridge" && ways.includes("bridge") ? plan.routes : [];
+  if (route !== undefined) return { what: "bridge", route };
   const rescue = planSolanaRescue(holding, timestamp);
   const isPermitted = rescue.kind === "rescue" && rescue.isAllowed && rescue.sender === sender;
-  return isPermitted && ways.includes("rescue") ? "rescue" : undefined;
+  return isPermitted && ways.includes("rescue") ? { what: "rescue" } : undefined;
 }
 
-async function recoverHolding(holding: SolanaHolding, what: Way, { request, key, to }: Context): Promise<string> {
+async function recoverHolding(holding: SolanaHolding, choice: Choice, context: Context): Promise<string> {
+  const { request, key, to } = context;
+  if (choice.what === "bridge") return bridge(holding, choice.route, context);
+  const isSettled = choice.what === "settle";
+  const calls = isSettled ? buildSettleCalls([holding], key.address) : buildRescueCalls(holding, key.address, to);
+  return send(request, [key], calls);
+}
+
+function bridge(holding: SolanaHolding, route: SolanaHopRoute, { request, key }: Context): Promise<string> {
   const event = createSigner();
-  const calls: Readonly<Record<Way, () => SolanaInstruction[]>> = {
-    settle: () => buildSettleCalls(holding, key.address),
-    bridge: () => buildBridgeCalls(holding, key.address, event.address),
-    rescue: () => buildRescueCalls(holding, key.address, to),
-  };
-  const signers = what === "bridge" ? [key, event] : [key];
+  return send(request, [key, event], buildBridgeCalls(holding, { payer: key.address, event: event.address, route }));
+}
+
+async function send(
+  request: RpcRequester,
+  signers: readonly [SolanaSigner, ...SolanaSigner[]],
+  calls: SolanaInstruction[],
+): Promise<string> {
   const sender = { request, signers, sleep: (ms: number) => systemTimer.sleep(ms) };
-  return withChainError(sendSolanaTransaction(sender, calls[what]()), "The cluster rejects the transaction");
+  return withChainError(sendSolanaTransaction(sender, calls), "The cluster rejects the transaction");
 }
 
-function formatHolding({ recoverable, mint, units }: SolanaHolding, plan: SolanaRecoveryPlan): string {
-  const name = recoverable.intentId ?? recoverable.inbox.address;
-  return `${name} holds ${units} units of ${mint}: ${describePlan(plan)}`;
+function formatInspection({ holdings, nested, lamports, timestamp }: SolanaInspection): string[] {
+  const nameOf = ({ intentId, inbox }: RecoverableInbox) => intentId ?? inbox.address;
+  return [
+    ...(holdings.length + nested.length === 0 ? ["These inboxes hold no tokens."] : []),
+    ...holdings.map((holding) => {
+      const { recoverable, mint, units } = holding;
+      return `${nameOf(recoverable)} holds ${units} units of ${mint}: ${describePlan(holding, timestamp)}`;
+    }),
+    ...nested.map(({ recoverable, mint, units }) => {
+      const { terms } = recoverable.inbox;
+      const found = `${nameOf(recoverable)} holds ${units} units of ${mint} below its token account`;
+      if (mint === terms.mint) return `${found}: every way returns them to the inbox first`;
+      return terms.recovery === noKey
+        ? `${found}: nothing moves them out, because the inbox has no recovery key`
+        : `${found}: --rescue with the key of ${terms.recovery} returns them to the inbox first`;
+    }),
+    ...lamports.flatMap((found) => {
+      const units = rescuableLamports(found, timestamp);
+      const { recovery } = found.recoverable.inbox.terms;
+      return units === 0n
+        ? []
+        : [`${nameOf(found.recoverable)} holds ${units} lamports: --rescue with the key of ${recovery}`];
+    }),
+  ];
 }
 
-function describePlan(plan: SolanaRecoveryPlan): string {
+function describePlan(holding: SolanaHolding, timestamp: number): string {
+  const plan = planSolanaRecovery(holding, timestamp);
   switch (plan.kind) {
     case "settle":
       return "--settle with any key";
@@ -136,31 +224,57 @@ function describePlan(plan: SolanaRecoveryPlan): string {
       return "--bridge with any key";
     case "rescue":
       return `--rescue with the key of ${plan.sender}`;
+    case "unbridgeable":
+      return describeUnbridgeable(holding, plan.reason);
     case "none":
       return "nothing moves it, because the inbox has no recovery key";
   }
 }
 
-function toOutput({ holding, plan }: { holding: SolanaHolding; plan: SolanaRecoveryPlan }): object {
-  const { recoverable, ...rest } = holding;
-  return { inboxAddress: recoverable.inbox.address, intentId: recoverable.intentId ?? null, ...rest, way: plan };
+const UNBRIDGEABLE = {
+  minimum: "the bridge takes no less than the minimum of its terms",
+  messenger: "it is not bridged, because its terms name a messenger that is not Circle's",
+  routes: "its terms have no route",
+};
+
+function describeUnbridgeable(holding: SolanaHolding, reason: keyof typeof UNBRIDGEABLE): string {
+  const { recovery, recoverAfter } = holding.recoverable.inbox.terms;
+  const rescue = recovery === noKey ? "" : `; --rescue with the key of ${recovery} from ${formatDay(recoverAfter)}`;
+  return `${UNBRIDGEABLE[reason]}${rescue}`;
 }
 
-function readInboxes({ positionals, values }: CommandInput, cluster: string): RecoverableInbox[] {
-  const program = values["program"] ?? findSolanaProgram(cluster);
+function toOutput({
+  holdings,
+  nested,
+  lamports,
+  timestamp,
+}: SolanaInspection): Omit<SolanaRecovery, "cluster" | "transactions" | "failures"> {
+  const name = ({ recoverable, ...rest }: { recoverable: RecoverableInbox }) => ({
+    inboxAddress: recoverable.inbox.address,
+    intentId: recoverable.intentId ?? null,
+    ...rest,
+  });
+  return {
+    holdings: holdings.map((holding) => ({ ...name(holding), way: planSolanaRecovery(holding, timestamp) })),
+    nested: nested.map(name),
+    lamports: lamports.map((found) => ({ ...name(found), rescuable: rescuableLamports(found, timestamp) })),
+  };
+}
+
+type ParsedFile = { text: string; file: string; program: string | undefined; cluster: string };
+
+function parseInboxes({ text, file, program, cluster }: ParsedFile): RecoverableInbox[] {
   if (program === undefined)
     throw new UsageError(`The cluster ${cluster} has no published inbox program: name yours with --program.`);
-  const [file = "-"] = positionals;
   try {
-    return parseSolanaInboxes(readFileSync(file === "-" ? STANDARD_INPUT : file, "utf8"), program);
+    return parseSolanaInboxes(text, program);
   } catch (error) {
     if (error instanceof InboxInputError) throw new CommandError(`${file}: ${error.message}`);
-    throw new CommandError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw error;
   }
 }
 
-function readSender({ values }: CommandInput): SolanaSigner {
-  const file = values["key-file"];
+function readSender(file: string | undefined): SolanaSigner {
   if (file === undefined) throw new UsageError("Missing private key: name its file in --key-file.");
   return readKeyFile(file);
 }

@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import type { ChainConfig, Config } from "../config.ts";
+import { isSolanaChainConfig, type Config, type WatchedChainConfig } from "../config.ts";
 import { closestMatch } from "../../kernel/text/closestMatch.ts";
 import { ConfigError, hasField, quoteValue, readList, type ConfigSection } from "../section.ts";
 
@@ -33,7 +33,11 @@ const burnFeeRecipient: FoundRisk = {
   remedy: "give the address of your wallet",
 };
 
-function findChainRisks({ rpcUrls, gasKeyFile }: ChainConfig, path: string): FoundRisk[] {
+function findChainRisks(chain: WatchedChainConfig, path: string): FoundRisk[] {
+  const { rpcUrls } = chain;
+  const [keyField, keyFile] = isSolanaChainConfig(chain)
+    ? (["feePayerKeyFile", chain.feePayerKeyFile] as const)
+    : (["gasKeyFile", chain.gasKeyFile] as const);
   const hosts = new Set(rpcUrls.map((url) => new URL(url).hostname));
   const unencrypted = rpcUrls.findIndex((url) => url.startsWith("http://") && !isLoopback(url));
   return [
@@ -57,11 +61,11 @@ function findChainRisks({ rpcUrls, gasKeyFile }: ChainConfig, path: string): Fou
             remedy: "give a URL that begins with https://",
           },
         ]),
-    ...(gasKeyFile !== undefined && isReadableByOthers(gasKeyFile)
+    ...(keyFile !== undefined && isReadableByOthers(keyFile)
       ? [
           {
             risk: "readableKeyFile" as const,
-            where: `${path}.gasKeyFile`,
+            where: `${path}.${keyField}`,
             problem: "other users of the machine can read this file",
             remedy: "run chmod 600 on it",
           },

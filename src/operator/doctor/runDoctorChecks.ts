@@ -11,6 +11,7 @@ import { listCursors } from "../../watch/store/store.ts";
 import type { World } from "../../world.ts";
 import { checkAgreement } from "./checkAgreement.ts";
 import { checkBalances } from "./checkBalances.ts";
+import { checkBridge } from "./checkBridge.ts";
 import { checkFeeds } from "./checkFeeds.ts";
 import type { Finding } from "./finding.ts";
 import { depositTotalsCheck } from "../../deposit/checks.ts";
@@ -37,6 +38,7 @@ export async function runDoctorChecks(world: World): Promise<Finding[]> {
   return [
     ...riskFindings(world),
     ...chains.flat(),
+    ...(await checkBridge(world)),
     ...(await checkBalances(world)),
     ...(await checkSums(world)),
     ...(await checkStuck(world)),

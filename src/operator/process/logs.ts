@@ -16,7 +16,17 @@ const HIDDEN_FIELDS: ReadonlySet<string> = new Set(["level", "time", "pid", "hos
 const VALUE_CHARACTERS_MAX = 200;
 
 /** Fields that would contain a secret if a whole object were logged by mistake. */
-const redact = ["gasKey", "*.gasKey", "apiKey", "*.apiKey", "widgetToken", "*.widgetToken", "*.headers.authorization"];
+const redact = [
+  "gasKey",
+  "*.gasKey",
+  "feePayerKey",
+  "*.feePayerKey",
+  "apiKey",
+  "*.apiKey",
+  "widgetToken",
+  "*.widgetToken",
+  "*.headers.authorization",
+];
 
 const formatters = { level: (label: string) => ({ level: label }) };
 

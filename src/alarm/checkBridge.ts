@@ -1,0 +1,109 @@
+import { cctpV2Speeds } from "@tributary/inbox/cctpV2";
+import { sql } from "kysely";
+import { findServiceFailure } from "../bridge/askService.ts";
+import { listKnownFees } from "../bridge/fees.ts";
+import type { RouteSpeed } from "../catalog/routes.ts";
+import { array } from "../db/parameters.ts";
+import { addMs, hasElapsed } from "../kernel/clock.ts";
+import type { World } from "../world.ts";
+import type { AlarmCondition } from "./alarm.ts";
+
+/** A fast crossing takes minutes. A standard one takes the finality of its chain, which varies. */
+const CROSSING_LATE_MS = 3_600_000;
+const FINALITIES_LATE = 3;
+const NOT_RECEIVED_MS = 900_000;
+const SERVICE_SILENT_MS = 600_000;
+/** A fee above this part of a pinned cap leaves little room for the next rise. */
+const NEAR_CAP = { part: 2, parts: 3 } as const;
+
+export type CrossingCheckWorld = Pick<World, "db" | "clock" | "config">;
+
+type Waiting = { chain: string; settleChain: string; count: bigint; intent: string; reason: string | null };
+
+/** The alarms about crossings that wait too long. Reads the open ones only, by their partial indexes. */
+export async function checkCrossings(world: CrossingCheckWorld): Promise<AlarmCondition[]> {
+  if (world.config.bridge === undefined) return [];
+  const [late, unreceived] = await Promise.all([listLate(world), listUnreceived(world)]);
+  return [
+    ...late.map((row) => toCondition("crossing_late", row.chain, { ...row, reason: row.reason ?? "not_signed_yet" })),
+    ...unreceived.map((row) =>
+      toCondition("crossing_not_received", row.settleChain, { ...row, reason: row.reason ?? "not_landed_yet" }),
+    ),
+  ];
+}
+
+type NamedWaiting = Waiting & { reason: string };
+
+function toCondition(
+  alarm: "crossing_late" | "crossing_not_received",
+  subject: string,
+  { chain, settleChain, count, intent, reason }: NamedWaiting,
+): AlarmCondition {
+  return { alarm, subject, facts: { chain, settleChain, crossings: Number(count), intent, reason } };
+}
+
+/** Burns without a proof, by their chain, with the reason of the oldest. */
+async function listLate({ db, clock, config }: CrossingCheckWorld): Promise<Waiting[]> {
+  const now = clock.now();
+  const befores = config.chains.map(({ estimates = {} }) =>
+    addMs(now, -(CROSSING_LATE_MS + FINALITIES_LATE * (estimates.finalizedMs ?? 0))).toISOString(),
+  );
+  const chains = config.chains.map(({ caip2 }) => caip2);
+  const { rows } = await sql<Waiting>`
+    select crossing.chain, ${OLDEST}
+    from crossing left join unnest(${array(chains, "text")}, ${array(befores, "timestamptz")}) as late (chain, before)
+      on late.chain = crossing.chain
+    where crossing.status = 'burned'
+      and crossing.status_since < coalesce(late.before, ${addMs(now, -CROSSING_LATE_MS)}::timestamptz)
+    group by crossing.chain`.execute(db.root);
+  return rows;
+}
+
+/** Proven burns that have not landed, by their settle chain, with the reason of the oldest. */
+async function listUnreceived({ db, clock }: CrossingCheckWorld): Promise<Waiting[]> {
+  const { rows } = await sql<Waiting>`
+    select min(crossing.chain) as chain, ${OLDEST}
+    from crossing
+    where crossing.status = 'attested' and crossing.status_since < ${addMs(clock.now(), -NOT_RECEIVED_MS)}
+    group by crossing.settle_chain`.execute(db.root);
+  return rows;
+}
+
+const OLDEST = sql`min(crossing.settle_chain) as "settleChain", count(*) as count,
+  (array_agg(crossing.intent_id order by crossing.status_since, crossing.movement_id))[1] as intent,
+  (array_agg(crossing.reason order by crossing.status_since, crossing.movement_id))[1] as reason`;
+
+export type BridgeCheckWorld = Pick<World, "clock" | "config" | "catalog" | "memory">;
+
+/** The alarms about the bridge itself, from what this process has last learned of its service. */
+export function checkBridge(world: BridgeCheckWorld): AlarmCondition[] {
+  return [...checkService(world), ...checkFees(world)];
+}
+
+function checkService(world: BridgeCheckWorld): AlarmCondition[] {
+  const failure = findServiceFailure(world);
+  const { bridge } = world.config;
+  if (bridge === undefined || failure === undefined) return [];
+  const { since, reason } = failure;
+  if (!hasElapsed(SERVICE_SILENT_MS, { since, now: world.clock.now() })) return [];
+  const { host } = new URL(bridge.attestationUrl);
+  return [{ alarm: "bridge_unavailable", subject: host, facts: { host, failingSince: since.toISOString(), reason } }];
+}
+
+function checkFees(world: BridgeCheckWorld): AlarmCondition[] {
+  return listKnownFees(world).flatMap(({ chain, settleChain, fastPpm, standardPpm }) => [
+    ...nearCap({ chain, settleChain }, "fast", fastPpm),
+    ...nearCap({ chain, settleChain }, "standard", standardPpm),
+  ]);
+}
+
+function nearCap(
+  pair: { chain: string; settleChain: string },
+  speed: RouteSpeed,
+  feePpm: number | undefined,
+): AlarmCondition[] {
+  const capPpm = cctpV2Speeds[speed].feePpmMax;
+  if (feePpm === undefined || feePpm * NEAR_CAP.parts < capPpm * NEAR_CAP.part) return [];
+  const subject = `${pair.chain} ${pair.settleChain} ${speed}`;
+  return [{ alarm: "bridge_fee_near_cap", subject, facts: { ...pair, speed, feePpm, capPpm } }];
+}

@@ -1,0 +1,77 @@
+import { cctpV2Speeds, decodeCctpV2Config } from "@tributary/inbox/cctpV2";
+import { buildCctpV2Routes } from "@tributary/inbox/cctpV2Routes";
+import { hashRoute, type Route } from "@tributary/inbox/routes";
+import type { Hex } from "@tributary/inbox/terms";
+import { caip2, type Caip2 } from "../kernel/caip.ts";
+import { assert } from "../kernel/assert.ts";
+import { findWatchedChain, type Asset, type Catalog } from "./catalog.ts";
+
+export type RouteSpeed = keyof typeof cctpV2Speeds;
+
+/** A way of a token on another chain to the settle chain. */
+export type CatalogRoute = {
+  /** Hash of the route in the Merkle tree of the inbox's terms. */
+  readonly leaf: Hex;
+  readonly speed: RouteSpeed;
+  /** The origin chain. */
+  readonly chain: Caip2;
+  /** The origin token in stored form. */
+  readonly token: string;
+  readonly adapter: Hex;
+  /** The least amount that the bridge takes, in the origin token's smallest units. */
+  readonly minAmount: bigint;
+  /** The adapter's settings, ABI-encoded. */
+  readonly config: Hex;
+  readonly decimals: number;
+  /** The smallest deposit of the origin token that counts on its own, in its smallest units. */
+  readonly minimumUnits: bigint;
+};
+
+/** Every route from an origin of the catalogue to a rail, ordered by leaf: the order of the root. Empty without a bridge. */
+export function routesTo(catalog: Catalog, rail: Asset): CatalogRoute[] {
+  const settle = findBridgedChain(catalog, rail);
+  if (settle === undefined) return [];
+  const assets = catalog.assets.filter((asset) => asset.isOrigin && asset.chain !== rail.chain);
+  const origins = assets.flatMap((asset) => {
+    const chain = findBridgedChain(catalog, asset);
+    return chain === undefined ? [] : [{ asset, chainId: BigInt(asset.chainId), messenger: chain.messenger }];
+  });
+  const routes = buildCctpV2Routes({
+    settle: { chainId: BigInt(rail.chainId), domain: settle.domain },
+    origins: origins.map(({ asset, ...origin }) => ({ ...origin, usdc: asset.token as Hex })),
+  });
+  return routes.map((route) => {
+    const asset = assets.find(({ chain }) => chain === routeChain(route));
+    assert(asset, `no origin has the route of chain ${route.chainId}`);
+    return toCatalogRoute(route, asset);
+  });
+}
+
+/** The route with what stands beside its leaf. */
+export function toCatalogRoute(
+  route: Route,
+  { decimals, minimumUnits }: { decimals: number; minimumUnits: bigint },
+): CatalogRoute {
+  const { token, adapter, minAmount, config } = route;
+  const isFast = decodeCctpV2Config(config).finalityThresholdMin <= cctpV2Speeds.fast.finalityThresholdMin;
+  return {
+    leaf: hashRoute(route),
+    speed: isFast ? "fast" : "standard",
+    chain: routeChain(route),
+    token,
+    adapter,
+    minAmount,
+    config,
+    decimals,
+    minimumUnits,
+  };
+}
+
+function routeChain({ chainId }: Pick<Route, "chainId">): Caip2 {
+  return caip2("eip155", chainId.toString());
+}
+
+/** The bridge's contracts on the chain of an asset that crosses by it; undefined for every other asset. */
+function findBridgedChain(catalog: Catalog, asset: Asset) {
+  return asset.bridge === undefined ? undefined : findWatchedChain(catalog, asset.chain)?.cctp;
+}

@@ -1,0 +1,160 @@
+import assert from "node:assert/strict";
+import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { loadConfig } from "../../src/config/loadConfig.ts";
+import { runCli, temporaryFolder } from "../support/cli.ts";
+
+// `tributary init` as an operator uses it, and `serve --check` of what it wrote.
+
+const folder = temporaryFolder();
+after(() => folder.remove());
+const KEY = `0x${"1b".repeat(32)}`;
+const WALLET = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+const PERMISSION_BITS = 0o777;
+
+let files = 0;
+function newFile(): string {
+  files += 1;
+  return join(folder.path, `init-${files}.json`);
+}
+
+test("init --yes writes what serve --check accepts, once the gas key is set", async () => {
+  const file = newFile();
+  const rpcUrls = "base-sepolia=http://127.0.0.1:1";
+  const written = await runCli(["init", file, "--yes", "--rpc-urls", rpcUrls]);
+  assert.deepEqual([written.code, written.err], [0, ""]);
+  assert.match(written.out, /1\. Set TRIBUTARY_GAS_KEY_BASE_SEPOLIA\./);
+  assert.equal(statSync(file).mode & PERMISSION_BITS, 0o600);
+  const check = (variables: Record<string, string>) => runCli(["serve", "--check", "--config", file], variables);
+  const keyless = await check({});
+  assert.deepEqual(
+    [keyless.code, keyless.err.split(" is not set")[0]],
+    [2, "error: chains[0].gasKeyEnv: the environment variable TRIBUTARY_GAS_KEY_BASE_SEPOLIA"],
+  );
+  const accepted = await check({ TRIBUTARY_GAS_KEY_BASE_SEPOLIA: KEY });
+  assert.equal(accepted.code, 0, accepted.err);
+  assert.match(accepted.out, /^The configuration matches the database and every chain that answers\.$/m);
+});
+
+test("init asks each question, explains what it does not accept, and writes live settings", async () => {
+  const file = newFile();
+  const answers = [
+    "production",
+    "live",
+    "bse",
+    "base,optimism",
+    "base=https://one.example,base=https://two.example,optimism=https://one.example",
+    "base=https://one.example/key,base=https://two.example,optimism=https://one.example,optimism=https://two.example",
+    "http://pay.example",
+    "https://pay.example",
+    "postgres://tributary:secret@db/tributary",
+    "",
+    "0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaee0",
+    WALLET,
+    "50",
+    "help@pay.example",
+  ];
+  const { code, out, err } = await runCli(["init", file], {}, `${answers.join("\n")}\n`);
+  assert.equal(code, 0, err);
+  for (const explanation of [
+    /Give test or live\./,
+    /did you mean base\./,
+    /Give URLs of 2 hosts for optimism, because one provider alone would decide/,
+    /Give a URL that begins with https:\/\//,
+    /Give a URL without a password/,
+    /correct checksum/,
+  ])
+    assert.match(err, explanation);
+  assert.match(out, /Set TRIBUTARY_DATABASE_URL and TRIBUTARY_GAS_KEY_BASE and TRIBUTARY_GAS_KEY_OPTIMISM\./);
+  assert.doesNotMatch(readFileSync(file, "utf8"), /secret@/);
+  const variables = {
+    TRIBUTARY_DATABASE_URL: "postgres://db/tributary",
+    TRIBUTARY_GAS_KEY_BASE: KEY,
+    TRIBUTARY_GAS_KEY_OPTIMISM: KEY,
+  };
+  const config = loadConfig(file, variables);
+  assert.deepEqual(
+    [config.environment, config.baseUrl, config.feeRecipient, config.feeBps, config.support, config.defaultRail],
+    ["live", "https://pay.example", WALLET.toLowerCase(), 50, "mailto:help@pay.example", "base:usdc"],
+  );
+  assert.deepEqual(
+    config.chains.map(({ chainId, rpcUrls, agreement }) => [chainId, rpcUrls.length, agreement?.providers]),
+    [
+      [8453, 2, 2],
+      [10, 2, 2],
+    ],
+  );
+  assert.match(readFileSync(file, "utf8"), /^ {2}\/\/ "alarms":/m);
+});
+
+test("every network that init offers gives a file that loads", async () => {
+  const cases = [
+    ["test", "base-sepolia,sepolia"],
+    ["live", "ethereum,optimism,polygon,base,arbitrum,avalanche"],
+  ] as const;
+  for (const [environment, chains] of cases) {
+    const file = newFile();
+    const slugs = chains.split(",");
+    const rpcUrls = slugs.flatMap((slug) => [`${slug}=https://a.example`, `${slug}=https://b.example`]).join(",");
+    const options = ["--rpc-urls", rpcUrls, "--base-url", "https://pay.example", "--fee-recipient", WALLET];
+    const words = ["init", file, "--yes", "--json", "--environment", environment, "--chains", chains, ...options];
+    const { code, out, err } = await runCli(words);
+    assert.equal(code, 0, err);
+    const { requiredVariables } = JSON.parse(out) as { requiredVariables: string[] };
+    const values = requiredVariables.map((name) => [name, name.endsWith("_URL") ? "postgres://db/x" : KEY]);
+    const config = loadConfig(file, Object.fromEntries(values) as Record<string, string>);
+    assert.deepEqual(
+      config.chains.map(({ slug }) => slug),
+      slugs,
+    );
+  }
+});
+
+test("init overwrites nothing", async () => {
+  const file = newFile();
+  writeFileSync(file, "mine");
+  const { code, out, err } = await runCli(["init", file, "--yes"]);
+  assert.deepEqual(
+    [code, out, err],
+    [1, "", `error: ${file} exists and stays as it is: name another file, or move it away.\n`],
+  );
+  assert.equal(readFileSync(file, "utf8"), "mine");
+});
+
+test("a folder of another user is refused in one line, without a stack", async () => {
+  // Root may write everywhere except where the kernel refuses.
+  const isRoot = process.getuid?.() === 0;
+  if (!isRoot) chmodSync(folder.path, 0o500);
+  const file = isRoot ? "/sys/tributary.json" : join(folder.path, "no.json");
+  const { code, err } = await runCli(["init", file, "--yes"]);
+  if (!isRoot) chmodSync(folder.path, 0o700);
+  assert.equal(code, 1);
+  assert.match(
+    err,
+    /^error: (?:EACCES|EPERM|EROFS): [^\n]*\. Run the command as the user of the service, or give it access\.\n$/,
+  );
+});
+
+const REFUSED: [words: string[], message: RegExp][] = [
+  [[], /No answer: give --environment, or --yes for the defaults\./],
+  [["--environment", "prod"], /^error: --environment must be test or live\./],
+  [["--yes", "--environment", "live"], /^error: --rpc-urls is missing: give JSON-RPC URLs/],
+  [["--yes", "--chains", "dev-one"], /^error: --chains must be chains of .*base-sepolia/],
+  [["--yes", "--database", "postgres://u:pw@h/d"], /^error: --database must be a URL without a password/],
+  [["--yes", "--fee-bps", "1001"], /^error: --fee-bps must be a whole number from 0 to 1000\./],
+  [
+    ["--yes", "--fee-recipient", "0x036CbD53842c5426634e7929541eC2318f3dCF7e"],
+    /^error: feeRecipient: this is the contract of USDC/,
+  ],
+];
+
+for (const [words, message] of REFUSED) {
+  test(`init ${words.join(" ")} without a terminal writes nothing`, async () => {
+    const file = newFile();
+    const { code, out, err } = await runCli(["init", file, ...words]);
+    assert.match(err, message);
+    assert.deepEqual([code, out], [2, ""]);
+    assert.throws(() => statSync(file), /ENOENT/);
+  });
+}
