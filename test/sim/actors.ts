@@ -13,6 +13,7 @@ import { createAccount } from "../../src/merchant/createAccount.ts";
 import type { AccountRow } from "../../src/merchant/store.ts";
 import { registerView } from "../../src/view/registerView.ts";
 import type { World } from "../../src/world.ts";
+import { BridgeActors } from "./bridge/bridgeActors.ts";
 import { tokenCalls } from "./chain/token.ts";
 import type { CreatePlan, PaymentPlan } from "./plan.ts";
 import type { SeededRandom } from "./seededRandom.ts";
@@ -23,6 +24,7 @@ import {
   type RunningProcess,
   type SimChain,
   type SimWorld,
+  type TrackedIntent,
 } from "./simWorld.ts";
 
 // Merchants create, read and archive intents. Payers pay the price or something else. Strangers sweep.
@@ -35,8 +37,6 @@ export type CreateCall = {
   /** Identifies the possible intents: merchant, destination and terms. */
   key: string;
 };
-
-export type TrackedIntent = { row: IntentRow; chain: SimChain; plan: CreatePlan };
 
 const RETRY_MS = 3_000;
 const NO_RESPONSE = Symbol("no answer");
@@ -51,10 +51,12 @@ export class Actors {
   readonly #simWorld: SimWorld;
   readonly #random: SeededRandom;
   readonly #accounts: AccountRow[] = [];
+  readonly #bridgeActors: BridgeActors;
 
   constructor(simWorld: SimWorld, random: SeededRandom) {
     this.#simWorld = simWorld;
     this.#random = random;
+    this.#bridgeActors = new BridgeActors(simWorld, random.derive("bridge"), (durationMs) => this.#sleep(durationMs));
   }
 
   /** Creates the merchants' accounts before any fault. */
@@ -80,6 +82,10 @@ export class Actors {
       for (let copy = 0; copy < create.copies; copy += 1) {
         this.#schedule(create.atMs, () => this.#create(create, this.#random.derive(`${create.name} ${copy}`)));
       }
+    }
+    for (let stranger = 0; stranger < (plan.bridge?.strangers ?? 0); stranger += 1) {
+      const delayMs = this.#random.derive(`bridge ${stranger}`).between(0, plan.chaosMs);
+      this.#schedule(delayMs, () => this.#bridgeActors.interfere(() => [...this.intents.values()]));
     }
     for (let stranger = 0; stranger < plan.strangers; stranger += 1) {
       this.#schedule(this.#random.between(0, plan.chaosMs), async () => this.#settleAsStranger());
@@ -175,6 +181,13 @@ export class Actors {
         return pay((units * BigInt(random.between(10, 99))) / 100n);
       case "over":
         return pay((units * BigInt(random.between(101, 250))) / 100n);
+      case "across":
+      case "acrossTwice":
+        this.paymentCount += 1;
+        return this.#bridgeActors.payAcross(known, units, { isTwice: payment.kind === "acrossTwice", random });
+      case "ownBridge":
+        this.paymentCount += 1;
+        return this.#bridgeActors.payByOwnBridge(known, units, random);
       case "late":
         await this.#sleep(this.#simWorld.parts.plan.chaosMs * random.number());
         return pay(units);

@@ -1,8 +1,9 @@
 import { hashWidgetToken } from "../../src/intent/checkout/widgetToken.ts";
+import { checkCrossings } from "./bridge/checkCrossings.ts";
 import type { ScriptedBlock } from "./chain/transaction.ts";
 import type { SimDatabase } from "./simDatabase.ts";
 import type { Actors } from "./actors.ts";
-import type { Violation } from "./invariants.ts";
+import { LISTED_DEPOSITS, type Violation } from "./invariants.ts";
 import { namingOf, type SimChain } from "./simWorld.ts";
 
 // Rules of the final state, after all faults have ended: the rows match the chains' transfers, and events match the rows.
@@ -31,6 +32,7 @@ export function checkFinalState(ended: FinalState): Violation[] {
     ...checkReceivedUnits(ended),
     ...checkAcknowledgedCreates(ended),
     ...checkWidgetTokens(ended),
+    ...checkCrossings({ ...ended, intents: [...ended.actors.intents.values()] }),
   ];
 }
 
@@ -103,7 +105,9 @@ function keyOf(movement: Movement): string {
 /** Merchants hold exactly the sum of their settlements. */
 function checkPayouts({ database, chains, actors }: FinalState): Violation[] {
   const landed = database.rows(`
-    select settlement.chain, settlement.token, intent.payout_wallet as wallet, sum(settlement.net_units) as units
+    select coalesce(settlement.landed_chain, settlement.chain) as chain, intent.payout_wallet as wallet,
+      case when settlement.landed_chain is null then settlement.token else intent.payout_token end as token,
+      sum(settlement.net_units) as units
     from settlement join intent on intent.id = settlement.intent_id where settlement.status = 'landed'
     group by 1, 2, 3`) as { chain: string; token: string; wallet: string; units: bigint }[];
   const reported = new Map(landed.map(({ chain, token, wallet, units }) => [`${chain}/${token}/${wallet}`, units]));
@@ -151,7 +155,7 @@ function checkStarvedSettlements({ chains }: FinalState): Violation[] {
 function checkSettlementGross({ database }: FinalState): Violation[] {
   const rows = database.rows(`
     select settlement.id, settlement.gross_units as gross, coalesce(sum(deposit.amount_units), 0) as units
-    from settlement left join listed_deposit as deposit on deposit.settlement_id = settlement.id
+    from settlement left join ${LISTED_DEPOSITS} as deposit on deposit.settlement_id = settlement.id
     where settlement.status = 'landed' group by 1, 2 having settlement.gross_units <> coalesce(sum(deposit.amount_units), 0)
     order by 1`) as { id: string; gross: bigint; units: bigint }[];
   return rows.map(({ id, gross, units }) => ({
@@ -164,7 +168,7 @@ function checkSettlementGross({ database }: FinalState): Violation[] {
 function checkReceivedUnits({ database }: FinalState): Violation[] {
   const rows = database.rows(`
     select intent.id, intent.received_units as received, coalesce(sum(deposit.amount_units), 0) as units
-    from intent left join listed_deposit as deposit on deposit.intent_id = intent.id and deposit.status in ('seen', 'confirmed', 'counted')
+    from intent left join ${LISTED_DEPOSITS} as deposit on deposit.intent_id = intent.id and deposit.status in ('seen', 'confirmed', 'counted')
     group by intent.id having intent.received_units <> coalesce(sum(deposit.amount_units), 0) order by 1`) as {
     id: string;
     received: bigint;
@@ -253,25 +257,30 @@ function lastNonEmptyBlock(chain: SimChain["chain"]): bigint {
 
 const UNFINISHED_WORK_SQL = `
   select array_agg(what order by what) as open from (
-    select 'seen ' || movement_id as what from listed_deposit where status = 'seen'
+    select 'seen ' || movement_id as what from ${LISTED_DEPOSITS} as listed where status = 'seen'
     union all select 'stale ' || intent_id from holding where is_stale
-    union all select 'waiting ' || deposit.movement_id from listed_deposit as deposit join intent on intent.id = deposit.intent_id
+    union all select 'waiting ' || deposit.movement_id from ${LISTED_DEPOSITS} as deposit join intent on intent.id = deposit.intent_id
       where deposit.status = 'confirmed' and (intent.price_token_units is null or intent.received_units * 10000
         < intent.price_token_units * (10000 - intent.underpay_tolerance_bps)) is distinct from true
-    union all select 'waiting ' || deposit.movement_id from listed_deposit as deposit join intent on intent.id = deposit.intent_id
+    union all select 'waiting ' || deposit.movement_id from ${LISTED_DEPOSITS} as deposit join intent on intent.id = deposit.intent_id
       where deposit.status = 'confirmed' and not exists (
-        select from listed_deposit as other where other.intent_id = deposit.intent_id and other.status = 'confirmed'
+        select from ${LISTED_DEPOSITS} as other where other.intent_id = deposit.intent_id and other.status = 'confirmed'
         group by other.chain, other.token having sum(other.amount_units) < intent.minimum_units)
-    union all select 'held ' || movement_id || ' ' || reason from listed_deposit where status = 'held' and reason <> 'no_route'
-    union all select 'unswept ' || deposit.movement_id from listed_deposit as deposit join intent on intent.id = deposit.intent_id
+    union all select 'held ' || movement_id || ' ' || reason from ${LISTED_DEPOSITS} as listed where status = 'held' and reason <> 'no_route'
+    union all select 'unswept ' || deposit.movement_id from ${LISTED_DEPOSITS} as deposit join intent on intent.id = deposit.intent_id
       where deposit.status = 'counted' and settlement_id is null
         and not exists (select from settlement where settlement.intent_id = deposit.intent_id and settlement.chain = deposit.chain
           and settlement.token = deposit.token and settlement.status in ('planned','submitted','held'))
         and (intent.price_token_units >= intent.minimum_units
             and intent.settled_units * 10000 < intent.price_token_units * (10000 - intent.underpay_tolerance_bps)
-          or (select sum(amount_units) from listed_deposit as other where other.intent_id = deposit.intent_id
+          or (select sum(amount_units) from ${LISTED_DEPOSITS} as other where other.intent_id = deposit.intent_id
           and other.token = deposit.token and other.chain = deposit.chain and other.status = 'counted' and other.settlement_id is null) >= intent.minimum_units)
-    union all select case when status in ('planned', 'held') and reason like 'settle_refused%' then 'held ' else 'settlement ' end || id || ' ' || status || ' ' || coalesce(reason, '')
+    union all select case when status = 'attested' and reason like 'settle_refused%' then 'held ' else 'crossing ' end || movement_id || ' ' || coalesce(reason, '')
+      from crossing where status in ('burned', 'attested')
+    union all select case when status in ('planned', 'held') and reason ~ '^(settle|bridge)_refused' or status = 'bridging' and exists (
+        select from crossing where crossing.chain = settlement.chain and crossing.chain_tx = settlement.chain_tx
+          and crossing.intent_id = settlement.intent_id and crossing.status = 'attested' and crossing.reason like 'settle_refused%')
+      then 'held ' else 'settlement ' end || id || ' ' || status || ' ' || coalesce(reason, '')
       from settlement where status in ('planned','submitted','bridging','held')
     union all select 'unstamped ' || id from event where sequence is null
     union all select 'unprocessed ' || movement.id from movement left join deposit_cursor as taken on taken.chain = movement.chain

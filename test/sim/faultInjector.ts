@@ -1,3 +1,4 @@
+import { BridgeFaults } from "./bridge/bridgeFaults.ts";
 import type { SelectTransaction } from "./chain/transactionPool.ts";
 import { tokenCalls } from "./chain/token.ts";
 import type { ScriptedBlock, ScriptedTransaction } from "./chain/transaction.ts";
@@ -32,6 +33,7 @@ export class FaultInjector {
   readonly #random: SeededRandom;
   readonly #schedule: FaultSchedule;
   readonly #trace: Trace;
+  readonly #bridgeFaults: BridgeFaults;
   /** The merchants' payout wallets. An issuer may blocklist some of them. */
   readonly wallets = new Set<string>();
   /** Wallets that stay blocklisted. */
@@ -49,6 +51,15 @@ export class FaultInjector {
     this.#schedule = simWorld.parts.faults;
     this.#trace = simWorld.parts.trace;
     this.#random = random;
+    this.#bridgeFaults = new BridgeFaults({
+      simWorld,
+      random: random.derive("bridge"),
+      injectRepeatedly: (kind, strike) => this.#injectRepeatedly(kind, strike),
+      recordInjected: (kind, detail) => this.#schedule.recordInjected(kind, detail),
+      afterUnlessHealed: (delayMs, work) => this.#afterUnlessHealed(delayMs, work),
+      send: (chain, calls) => this.#send(chain, calls),
+      listInboxes: () => simWorld.chains.flatMap((chain) => this.listInboxes(chain)),
+    });
   }
 
   start(): void {
@@ -56,6 +67,7 @@ export class FaultInjector {
       this.#mineContinuously(chain);
       this.#scheduleChainFaults(chain);
     }
+    this.#bridgeFaults.start();
     this.#injectRepeatedly("crash", () => this.#crash());
     this.#injectRepeatedly("pause", () => this.#pause());
     this.#injectRepeatedly("skew", () => this.#skew());
@@ -64,6 +76,7 @@ export class FaultInjector {
 
   /** Ends all faults. Permanent blocklist entries stay, because they are an issuer's decision. */
   heal(): void {
+    this.#bridgeFaults.heal();
     for (const chain of this.#simWorld.chains) {
       if (chain.plan.finalityLag === null) this.#mineUntilFinal(chain);
       chain.haltedUntilMs = 0;
@@ -219,7 +232,7 @@ export class FaultInjector {
   }
 
   #reorg(chain: SimChain, kind: FaultKind, depthMax: number): void {
-    const depth = Math.min(depthMax, Number(chain.chain.head.number) - chain.firstBlock);
+    const depth = Math.min(depthMax, Number(chain.chain.head.number) - Math.max(chain.firstBlock, chain.attestedBlock));
     if (depth < 1) return;
     this.#schedule.recordInjected(kind, `${chain.plan.name} ${depth}`);
     this.reorgCount += 1;

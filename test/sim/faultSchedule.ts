@@ -20,6 +20,22 @@ const RATES_MAX = {
   nodeContradicts: 1,
   providerDown: 1.2,
   chainUnreachable: 0.4,
+  // The bridge's service (per call)
+  attestationTimeout: 0.1,
+  attestationLost: 0.1,
+  attestationSlow: 0.3,
+  attestationLimited: 0.02,
+  attestationError: 0.2,
+  attestationUnseen: 0.3,
+  attestationMalformed: 0.3,
+  attestationMixed: 0.5,
+  // The bridge (per minute)
+  attestationDown: 0.8,
+  attestationDelayed: 1,
+  bridgeFees: 1.5,
+  burnDenied: 1,
+  burnLimited: 0.8,
+  inboxBlocked: 0.8,
   // Chains (per minute)
   reorg: 4,
   deepReorg: 1,

@@ -44,11 +44,16 @@ type CountedDepositRow = {
   inbox: string;
 };
 
+/** As the API lists them. Without a deposit of its own, what a bridge gave is none. */
+export const LISTED_DEPOSITS = `(
+  select listed.* from listed_deposit listed join movement on movement.id = listed.movement_id
+  where listed.id is not null or movement.explained_by is null)`;
+
 const COUNTED_DEPOSITS_SQL = `
   select coalesce(deposit.id, 'dust ' || deposit.movement_id) as id, deposit.intent_id, deposit.chain, deposit.token, deposit.chain_tx,
     deposit.identity, deposit.block_hash, deposit.block_number, deposit.amount_units,
     coalesce(deposit.token_decimals, intent.payout_decimals) as token_decimals, intent.inbox_address as inbox
-  from listed_deposit as deposit join intent on intent.id = deposit.intent_id
+  from ${LISTED_DEPOSITS} as deposit join intent on intent.id = deposit.intent_id
   where deposit.status = 'counted' order by deposit.movement_id`;
 
 /** Compares counted deposits with the chains. A reorg deeper than the policy tolerates exempts its chain. */

@@ -7,4 +7,6 @@ export type Mutant = {
   patches: readonly Patch[];
   /** Statements that remove the database's own protection. */
   statements?: readonly string[];
+  /** Only a seed with a bridge can find it. */
+  isBridged?: boolean;
 };

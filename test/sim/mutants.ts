@@ -1,5 +1,6 @@
 // Planted bugs that measure the simulation. Each replaces a text that occurs exactly once in its file.
 
+import { crossingMutants } from "./bridge/crossingMutants.ts";
 import type { Mutant } from "./mutant.ts";
 import { providerMutants } from "./providerMutants.ts";
 
@@ -16,6 +17,28 @@ export const mutants: readonly Mutant[] = [
           "const rewritten = await writeMovements(tx, { chain: chain.caip2, located: canonical, revision, at, immutableUpTo });",
         replace:
           "const rewritten = await writeMovements(tx, { chain: chain.caip2, located: [], revision, at, immutableUpTo });",
+      },
+    ],
+  },
+  {
+    name: "settlements-never-listed-again",
+    bug: "Where balances show deposits, a settlement that was omitted twice stays unknown with the deposit that it took.",
+    patches: [
+      {
+        path: "src/watch/accounts/followAccounts.ts",
+        search: "    await rereadSettled(world, chain);",
+        replace: "",
+      },
+    ],
+  },
+  {
+    name: "deposits-of-viewers-only",
+    bug: "Where balances show deposits, only those of viewed inboxes are compared.",
+    patches: [
+      {
+        path: "src/watch/reconcile/passPages.ts",
+        search: "      return readAll(db, query);",
+        replace: "      return { inboxes: [], next: undefined };",
       },
     ],
   },
@@ -200,7 +223,7 @@ export const mutants: readonly Mutant[] = [
     bug: "A reserved nonce is assigned again.",
     patches: [
       {
-        path: "src/chain/evm/send/outgoingStore.ts",
+        path: "src/chain/outgoing/outgoingStore.ts",
         search: ".set({ next_nonce: sql<bigint>`next_nonce + 1` })",
         replace: ".set({ next_nonce: sql<bigint>`greatest(next_nonce, 1)` })",
       },
@@ -247,7 +270,7 @@ export const mutants: readonly Mutant[] = [
     patches: [
       {
         path: "src/settlement/observe/sweepObservation.ts",
-        search: `if (before?.status !== "landed") return;`,
+        search: `if (before?.status !== "landed" && before?.status !== "bridging") return;`,
         replace: `if (before?.status !== "failed") return;`,
       },
     ],
@@ -280,8 +303,8 @@ export const mutants: readonly Mutant[] = [
     patches: [
       {
         path: "src/deposit/dust/dustStore.ts",
-        search: "and (current.units >= intent.minimum_units or",
-        replace: "and (intent.status <> 'settled' and current.units >= intent.minimum_units or",
+        search: "and (current.units >= minimum.units or",
+        replace: "and (intent.status <> 'settled' and current.units >= minimum.units or",
       },
     ],
   },
@@ -338,5 +361,17 @@ export const mutants: readonly Mutant[] = [
       },
     ],
   },
+  {
+    name: "bytes-without-end",
+    bug: "The signed bytes of transactions that closed long ago are never deleted.",
+    patches: [
+      {
+        path: "src/settlement/purgeTransactions.ts",
+        search: "outgoing.closed_at <= ${scope.before} and outgoing.purged_at is null",
+        replace: "outgoing.closed_at <= ${scope.before} and outgoing.purged_at is not null",
+      },
+    ],
+  },
   ...providerMutants,
+  ...crossingMutants,
 ];

@@ -19,6 +19,8 @@ export type ChainPlan = {
   name: string;
   /** `oneShot` has no nonces and no logs, so it breaks any EVM assumption above the chain's kind. */
   kind: "evm" | "oneShot";
+  /** Whether its providers list only settlements, so that balances show the deposits. Only with `oneShot`. */
+  isReadByAccounts: boolean;
   chainId: number;
   blockMs: number;
   pollMs: number;
@@ -59,7 +61,7 @@ export type CreatePlan = {
 export type PaymentPlan = {
   name: string;
   afterMs: number;
-  kind: (typeof paymentKinds)[number];
+  kind: PaymentKind;
 };
 
 export type SimPlan = {
@@ -74,9 +76,26 @@ export type SimPlan = {
   chains: ChainPlan[];
   creates: CreatePlan[];
   strangers: number;
+  /** Joins both chains; undefined without a bridge. */
+  bridge: BridgePlan | undefined;
 };
 
-export const paymentKinds = [
+export type BridgePlan = {
+  /** What the service asks for a fast crossing, in basis points. */
+  fastFeeBps: number;
+  /** How long each chain is said to take to be final: a slow one is left by a fast crossing. */
+  finalizedMs: number;
+  /** From a burn's block until the service has seen it. */
+  seenAfterMs: number;
+  /** How many blocks of the settle chain take a fast message. */
+  expiresAfterBlocks: number;
+  /** From the request to sign a message anew until it is. */
+  renewAfterMs: number;
+  /** How many strangers use the bridge. */
+  strangers: number;
+};
+
+const directPaymentKinds = [
   "right",
   "under",
   "over",
@@ -92,6 +111,9 @@ export const paymentKinds = [
   "refused",
   "fickle",
 ] as const;
+
+/** `across`: in the token of another chain that a bridge carries. `ownBridge`: the payer uses the bridge himself. */
+export type PaymentKind = (typeof directPaymentKinds)[number] | "across" | "acrossTwice" | "ownBridge";
 
 /** Most payments are of these kinds. The other kinds share the rest. */
 const COMMON_PAYMENT_KINDS = ["right", "right", "right", "split", "under", "over"] as const;
@@ -109,12 +131,15 @@ export function drawPlan(seed: number, random: SeededRandom, without: ReadonlySe
     feeBps: shape.pick([0, 50, 137, 1_000] as const),
     underpayToleranceBps: shape.pick([0, 0, 100] as const),
   }));
-  const chains = Array.from({ length: shape.chance(0.3) ? 2 : 1 }, (_, index) =>
+  const bridge = drawBridge(random.derive("bridge"), without);
+  const hasTwoChains = shape.chance(0.3) || bridge !== undefined;
+  const chains = Array.from({ length: hasTwoChains ? 2 : 1 }, (_, index) =>
     drawChain(index, random.derive(`chain ${index}`)),
   ).map((chain): ChainPlan => ({
     ...chain,
     pushesHeads: chain.pushesHeads && !without.has("feeds"),
-    kind: without.has("oneShot") ? "evm" : chain.kind,
+    kind: without.has("oneShot") || bridge !== undefined ? "evm" : chain.kind,
+    isReadByAccounts: chain.isReadByAccounts && !without.has("accounts"),
   }));
   const creates = Array.from({ length: shape.between(1, 6) }, (_, index) =>
     drawCreate(random.derive(`create ${index}`), {
@@ -123,7 +148,7 @@ export function drawPlan(seed: number, random: SeededRandom, without: ReadonlySe
       merchants: merchants.length,
       chains,
     }),
-  );
+  ).map((create) => (bridge === undefined ? create : payAcross(create, random.derive(`across ${create.name}`))));
   const processes = shape.pick([1, 1, 2, 2, 3] as const);
   return {
     seed,
@@ -135,6 +160,36 @@ export function drawPlan(seed: number, random: SeededRandom, without: ReadonlySe
     chains: without.has("chain-1") ? chains.slice(0, 1) : chains,
     creates: creates.filter(({ name }) => !without.has(name)).map((create) => removeElements(create, without)),
     strangers: without.has("strangers") ? 0 : shape.pick([0, 0, 2, 6] as const),
+    bridge,
+  };
+}
+
+/** The chance that a bridge joins two chains. */
+const BRIDGED_CHANCE = 0.25;
+
+function drawBridge(random: SeededRandom, without: ReadonlySet<string>): BridgePlan | undefined {
+  const isBridged = random.chance(BRIDGED_CHANCE) && !without.has("bridge") && !without.has("chain-1");
+  if (!isBridged) return undefined;
+  return {
+    fastFeeBps: random.pick([0, 1.3, 1.3, 14, 40] as const),
+    finalizedMs: random.pick([10_000, 900_000, 900_000] as const),
+    seenAfterMs: random.pick([0, 5_000, 30_000] as const),
+    expiresAfterBlocks: random.pick([2, 6, 20, 86_400] as const),
+    renewAfterMs: random.pick([0, 5_000, 60_000] as const),
+    strangers: without.has("bridgeStrangers") ? 0 : random.pick([0, 2, 5, 10] as const),
+  };
+}
+
+/** Most payments of a bridged world cross. */
+function payAcross(create: CreatePlan, random: SeededRandom): CreatePlan {
+  return {
+    ...create,
+    rail: random.chance(0.8) ? 0 : create.rail,
+    payments: create.payments.map((payment) => {
+      const own = random.derive(payment.name);
+      if (!own.chance(0.75)) return payment;
+      return { ...payment, kind: own.pick(["across", "across", "across", "acrossTwice", "ownBridge"] as const) };
+    }),
   };
 }
 
@@ -160,6 +215,7 @@ function drawChain(index: number, random: SeededRandom): ChainPlan {
   return {
     name: ["Alpha", "Beta"][index] ?? "Gamma",
     kind: random.derive("kind").chance(0.3) ? "oneShot" : "evm",
+    isReadByAccounts: random.derive("accounts").chance(0.5),
     chainId: 31_337 + index,
     blockMs,
     pollMs: random.pick([400, 800] as const),
@@ -226,7 +282,7 @@ function drawCreate(
     payments: Array.from({ length: random.between(0, 3) }, (_, index) => ({
       name: `${name}.payment-${index}`,
       afterMs: random.between(0, Math.floor(chaosMs * 0.5)),
-      kind: random.chance(0.6) ? random.pick(COMMON_PAYMENT_KINDS) : random.pick(paymentKinds),
+      kind: random.chance(0.6) ? random.pick(COMMON_PAYMENT_KINDS) : random.pick(directPaymentKinds),
     })),
   };
 }

@@ -1,23 +1,37 @@
 import type { Logger } from "pino";
+import type { Hex } from "viem";
 import { buildCatalog } from "../../src/catalog/catalog.ts";
 import { createEvmChain } from "../../src/chain/evm/openEvmChain.ts";
 import type { Chain } from "../../src/chain/chain.ts";
 import { openGasAccount } from "../../src/chain/evm/send/gasAccount.ts";
-import type { ChainConfig, Config } from "../../src/config/config.ts";
+import type { CctpV2Contracts, EvmChainConfig, Config } from "../../src/config/config.ts";
+import type { IntentRow } from "../../src/intent/store.ts";
 import type { Caip2 } from "../../src/kernel/caip.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { createWake, type Wake } from "../../src/kernel/wake.ts";
 import { runLoops } from "../../src/loops/runLoops.ts";
 import type { World } from "../../src/world.ts";
+import { createAttestationClient } from "../../src/chain/evm/bridge/attestationClient.ts";
+import { AttestationNetwork } from "./bridge/attestationTransport.ts";
+import { AttestationService } from "./bridge/attestationService.ts";
+import { createBridges, type BridgeSpec } from "./chain/bridge.ts";
 import { ScriptedChain } from "./chain/scriptedChain.ts";
 import type { TokenSpec } from "./chain/token.ts";
 import type { OnCommit, SimDatabase } from "./simDatabase.ts";
 import type { FaultSchedule } from "./faultSchedule.ts";
-import { MAX_FEE_PER_GAS, type ChainPlan, type SimPlan, type TokenPlan } from "./plan.ts";
+import {
+  MAX_FEE_PER_GAS,
+  type BridgePlan,
+  type CreatePlan,
+  type ChainPlan,
+  type SimPlan,
+  type TokenPlan,
+} from "./plan.ts";
 import { createProcessClock, ProcessCrashed, SimProcess } from "./simProcess.ts";
 import { openSimHeadFeed } from "./simHeadFeed.ts";
 import { accountNaming } from "./oneShot/accountNaming.ts";
 import { createOneShotChain } from "./oneShot/oneShotSender.ts";
+import { SimAccountsProvider } from "./oneShot/accountsNode.ts";
 import { SimOneShotProvider } from "./oneShot/simOneShotProvider.ts";
 import { logNaming } from "./chain/scriptedNode.ts";
 import type { TransferNaming } from "./chain/scriptedReader.ts";
@@ -37,6 +51,8 @@ export const FEE_RECIPIENT = addressOf(0xfee);
 export const TOKEN_OWNER = addressOf(0xad);
 export const GAS_WEI = 10n ** 20n;
 const PAYERS = 12;
+/** Above the usual fee of a fast crossing, below the highest that is drawn. */
+const FAST_FEE_PPM_MAX = 500;
 const HEADS_WAKE_MS = 50;
 const PAYER_UNITS = 10n ** 30n;
 
@@ -61,8 +77,13 @@ export type SimChain = {
   hadDeepReorg: boolean;
   /** Reorgs stay above this block, because the service starts watching there. */
   firstBlock: number;
+  /** Reorgs stay above this block, because the bridge has signed what is in it. */
+  attestedBlock: number;
   haltedUntilMs: number;
 };
+
+/** An intent that its merchant knows. */
+export type TrackedIntent = { row: IntentRow; chain: SimChain; plan: CreatePlan };
 
 /** A running process of the service with its world. */
 export type RunningProcess = { process: SimProcess; world: World };
@@ -85,14 +106,20 @@ export class SimWorld {
   readonly parts: SimWorldParts;
   /** The process of each slot; undefined while it is down. */
   readonly slots: (RunningProcess | undefined)[];
+  /** The bridge's service; undefined without a bridge. */
+  readonly attestation: AttestationNetwork | undefined;
   /** The offset of the database's clock from the true time. It stays when the run heals. */
   databaseOffsetMs = 0;
   #generation = 0;
 
   constructor(parts: SimWorldParts) {
     this.parts = parts;
-    this.chains = parts.plan.chains.map((plan) => createSimChain(plan, parts.random.derive(plan.name)));
-    this.config = createConfig(this.chains);
+    const bridges = parts.plan.bridge === undefined ? [] : createBridges(parts.plan.chains.map(bridgeSide));
+    this.chains = parts.plan.chains.map((plan, index) =>
+      createSimChain(plan, { bridge: bridges[index], random: parts.random.derive(plan.name) }),
+    );
+    this.config = createConfig(this.chains, parts.plan.bridge);
+    this.attestation = createAttestation(this.chains, parts);
     this.slots = Array.from({ length: parts.plan.processes }, () => undefined);
   }
 
@@ -114,6 +141,7 @@ export class SimWorld {
     const clock = createProcessClock(process, START_MS);
     const log = createTraceLogger(process, trace);
     const { db, assertOutside } = database.connect({ process, faults, onCommit });
+    const attestation = this.attestation?.connect(process, this.#outsideGuard(process, assertOutside));
     const chains = new Map<Caip2, Chain>();
     for (const simulated of this.chains) {
       chains.set(simulated.chain.caip2, this.#openChain(simulated, { process, assertOutside, clock, log }));
@@ -127,6 +155,7 @@ export class SimWorld {
       memory: new ProcessMemory(),
       catalog: buildCatalog(this.config),
       chains,
+      ...(attestation && { bridge: createAttestationClient(attestation) }),
       log,
     };
     return { process, world };
@@ -179,24 +208,31 @@ export class SimWorld {
     };
   }
 
-  #openChain({ nodes, plan }: SimChain, { process, assertOutside, clock, log }: ChainSurroundings): Chain {
-    const { faults, violate } = this.parts;
-    const assertCallAllowed = (call: string) => {
+  #openChain({ nodes, plan, chain }: SimChain, { process, assertOutside, clock, log }: ChainSurroundings): Chain {
+    const { faults } = this.parts;
+    const context = { process, faults, assertCallAllowed: this.#outsideGuard(process, assertOutside) };
+    const feeds = plan.pushesHeads ? nodes.map((node) => openSimHeadFeed(node, process)) : [];
+    if (plan.kind === "oneShot") {
+      const Provider = plan.isReadByAccounts ? SimAccountsProvider : SimOneShotProvider;
+      const providers = atLeastOne(nodes.map((node) => new Provider(node, context)));
+      return createOneShotChain({ nodes: providers, payer: GAS_ADDRESS, feeds }, { clock, log });
+    }
+    const providers = atLeastOne(nodes.map((node) => new SimEvmProvider(node, context)));
+    const transmitter = chain.bridge && { transmitter: chain.bridge.transmitter as Hex };
+    const parts = { nodes: providers, gasAccount, feeds, maxFeePerGas: MAX_FEE_PER_GAS, ...transmitter };
+    return createEvmChain(parts, { clock, log });
+  }
+
+  /** Checks that a process calls nothing foreign inside a transaction, or after its end. */
+  #outsideGuard(process: SimProcess, assertOutside: () => void): (call: string) => void {
+    return (call) => {
       process.assertRunning();
       try {
         assertOutside();
       } catch {
-        violate("a provider is called inside a transaction", `${process.name}: ${call}`);
+        this.parts.violate("a foreign call inside a transaction", `${process.name}: ${call}`);
       }
     };
-    const context = { process, faults, assertCallAllowed };
-    const feeds = plan.pushesHeads ? nodes.map((node) => openSimHeadFeed(node, process)) : [];
-    if (plan.kind === "oneShot") {
-      const providers = atLeastOne(nodes.map((node) => new SimOneShotProvider(node, context)));
-      return createOneShotChain({ nodes: providers, payer: GAS_ADDRESS, feeds }, { clock, log });
-    }
-    const providers = atLeastOne(nodes.map((node) => new SimEvmProvider(node, context)));
-    return createEvmChain({ nodes: providers, gasAccount, feeds, maxFeePerGas: MAX_FEE_PER_GAS }, { clock, log });
   }
 }
 
@@ -207,10 +243,37 @@ function atLeastOne<T>([first, ...others]: readonly T[]): [T, ...T[]] {
   return [first, ...others];
 }
 
-function createSimChain(plan: ChainPlan, random: SeededRandom): SimChain {
+/** The bridge's contracts on a chain, whose first token it carries. */
+function bridgeSide({ chainId }: ChainPlan, domain: number): Parameters<typeof createBridges>[0][number] {
+  return {
+    messenger: addressOf(0xe000 + domain),
+    transmitter: addressOf(0xe100 + domain),
+    minter: addressOf(0xe200 + domain),
+    feeRecipient: addressOf(0xe300 + domain),
+    token: tokenAddress(chainId, 0),
+    owner: TOKEN_OWNER,
+  };
+}
+
+function tokenAddress(chainId: number, index: number): `0x${string}` {
+  return addressOf(0xc000 + (chainId % 16) * 16 + index);
+}
+
+function createAttestation(chains: readonly SimChain[], parts: SimWorldParts): AttestationNetwork | undefined {
+  const { plan, scheduler, faults, violate } = parts;
+  if (plan.bridge === undefined) return undefined;
+  const nowMs = () => scheduler.nowMs;
+  const service = new AttestationService({ plan: plan.bridge, chains, nowMs, startMs: START_MS });
+  return new AttestationNetwork({ service, faults, violate });
+}
+
+function createSimChain(
+  plan: ChainPlan,
+  { bridge, random }: { bridge: BridgeSpec | undefined; random: SeededRandom },
+): SimChain {
   const tokens = plan.tokens.map((token, index) => ({
     ...token,
-    address: addressOf(0xc000 + (plan.chainId % 16) * 16 + index),
+    address: tokenAddress(plan.chainId, index),
   }));
   const specs: TokenSpec[] = tokens.map(({ address, symbol, decimals, kind }) => ({
     address,
@@ -218,11 +281,13 @@ function createSimChain(plan: ChainPlan, random: SeededRandom): SimChain {
     decimals,
     kind,
     owner: TOKEN_OWNER,
+    minter: bridge?.token === address ? bridge.minter : undefined,
   }));
   const payers = Array.from({ length: PAYERS }, (_, index) => payerAddress(index));
   const chain = new ScriptedChain({
     chainId: plan.chainId,
     tokens: specs,
+    bridge,
     startAtS: START_MS / 1_000,
     finalityLag: plan.finalityLag,
     units: specs.flatMap(({ address }) => payers.map((owner) => ({ token: address, owner, units: PAYER_UNITS }))),
@@ -243,23 +308,24 @@ function createSimChain(plan: ChainPlan, random: SeededRandom): SimChain {
         isAlone: plan.providers === 1,
       }),
   );
-  return { plan, chain, nodes, tokens, hadDeepReorg: false, firstBlock: 0, haltedUntilMs: 0 };
+  return { plan, chain, nodes, tokens, hadDeepReorg: false, firstBlock: 0, attestedBlock: 0, haltedUntilMs: 0 };
 }
 
-function createConfig(chains: readonly SimChain[]): Config {
+function createConfig(chains: readonly SimChain[], bridge: BridgePlan | undefined): Config {
   return {
     environment: "test",
     baseUrl: "http://127.0.0.1:8787",
     listen: { host: "127.0.0.1", port: 0 },
     database: { kind: "pglite", directory: undefined },
     feeRecipient: FEE_RECIPIENT,
-    chains: chains.map(createChainConfig),
+    chains: chains.map((chain) => createChainConfig(chain, bridge)),
+    ...(bridge && { bridge: { attestationUrl: "http://attestation", fastFeePpmMax: FAST_FEE_PPM_MAX } }),
     defaultRail: "alpha:usdc",
     logLevel: "silent",
   };
 }
 
-function createChainConfig({ plan, chain, tokens }: SimChain): ChainConfig {
+function createChainConfig({ plan, chain, tokens }: SimChain, bridge: BridgePlan | undefined): EvmChainConfig {
   const slug = plan.name.toLowerCase();
   return {
     caip2: chain.caip2,
@@ -287,7 +353,10 @@ function createChainConfig({ plan, chain, tokens }: SimChain): ChainConfig {
         minimumUnits,
         isOrigin: true,
         isRail,
+        ...(chain.bridge?.token === address && { bridge: "cctp-v2" as const }),
       })),
+    ...(chain.bridge && { cctp: chain.bridge as CctpV2Contracts }),
+    ...(bridge && { estimates: { finalizedMs: bridge.finalizedMs } }),
     defaultToken: "USDC",
   };
 }
@@ -313,6 +382,9 @@ function createTraceLogger(process: SimProcess, trace: Trace): Logger {
 function formatFields(facts: unknown): string {
   if (typeof facts !== "object" || facts === null) return String(facts);
   return Object.entries(facts)
-    .map(([name, value]) => `${name}=${value instanceof Error ? value.message : JSON.stringify(value)}`)
+    .map(
+      ([name, value]) =>
+        `${name}=${value instanceof Error ? value.message : JSON.stringify(value, (_, each: unknown) => (typeof each === "bigint" ? String(each) : each))}`,
+    )
     .join(" ");
 }

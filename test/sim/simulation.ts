@@ -6,6 +6,7 @@ import { Actors } from "./actors.ts";
 import { drawPlan, type SimPlan } from "./plan.ts";
 import { SeededRandom } from "./seededRandom.ts";
 import { compileLedgerChecks, CountedDepositChecker, type Violation } from "./invariants.ts";
+import { findOutlived, purgeLater } from "./retention.ts";
 import { Scheduler } from "./scheduler.ts";
 import { SimWorld } from "./simWorld.ts";
 import { Trace } from "./trace.ts";
@@ -45,6 +46,12 @@ const SLOWDOWN_INTERVAL_MS = 60_000;
 const SLOWDOWN_MAX = 240;
 /** A hidden transfer is found within the hour by a loop that must run often enough. */
 const SLOWDOWN_HIDDEN_MAX = 6;
+/** A crossing needs one step after the other on both chains. */
+const SLOWDOWN_BRIDGED_MAX = 40;
+
+export function drawSeedPlan(seed: number, without: ReadonlySet<string> = new Set()): SimPlan {
+  return drawPlan(seed, new SeededRandom(`seed ${seed}`).derive("plan"), without);
+}
 
 let compiledChecks: string | undefined;
 
@@ -79,7 +86,7 @@ class Simulation {
     const random = new SeededRandom(`seed ${seed}`);
     this.#database = database;
     this.#checksSql = compiledChecks ??= compileLedgerChecks(database);
-    this.#plan = drawPlan(seed, random.derive("plan"), without);
+    this.#plan = drawSeedPlan(seed, without);
     this.#scheduler = new Scheduler(random.derive("scheduler"));
     this.#trace = new Trace(isTraced);
     this.#trace.nowMs = () => this.#scheduler.nowMs;
@@ -112,6 +119,7 @@ class Simulation {
     await this.#setUp();
     if (this.#violation === undefined) await this.#stepUntil(() => this.#scheduler.nowMs >= this.#plan.chaosMs);
     if (this.#violation === undefined) await this.#heal();
+    if (this.#violation === undefined) await this.#purge();
     if (this.#violation === undefined) this.#checkFinalState();
     for (const { process } of this.#simWorld.running) process.crash();
   }
@@ -163,16 +171,20 @@ class Simulation {
     this.#faultInjector.heal();
     const startMs = this.#scheduler.nowMs;
     let open: string[] = [];
-    while (this.#scheduler.nowMs < startMs + HEAL_MS_MAX) {
+    const silentUntilMs = Math.max(startMs, this.#simWorld.attestation?.silentUntilMs ?? 0);
+    while (this.#scheduler.nowMs < silentUntilMs + HEAL_MS_MAX) {
       const endMs = this.#scheduler.nowMs + 5_000 * this.#faultInjector.slowdown;
       await this.#stepUntil(() => this.#scheduler.nowMs >= endMs);
       if (this.#violation !== undefined) return;
-      const healingMs = this.#scheduler.nowMs - startMs;
-      open = listUnfinishedWork(this.#finalState, {
-        ignoresHeld: this.#faultInjector.permanentlyBlocked.size > 0 && healingMs > 600_000,
-      });
+      // Once the bridge's service answers again, blocks are as fast as at first.
+      const healingMs = this.#scheduler.nowMs - (this.#scheduler.nowMs > silentUntilMs ? silentUntilMs : startMs);
+      open = this.#listOpenWork(this.#faultInjector.permanentlyBlocked.size > 0 && healingMs > 600_000);
       if (open.length === 0) return;
-      const slownessMax = this.#hasHiddenTransfers ? SLOWDOWN_HIDDEN_MAX : SLOWDOWN_MAX;
+      const slownessMax = this.#hasHiddenTransfers
+        ? SLOWDOWN_HIDDEN_MAX
+        : this.#plan.bridge
+          ? SLOWDOWN_BRIDGED_MAX
+          : SLOWDOWN_MAX;
       const slowness = Math.min(1 + (healingMs / SLOWDOWN_INTERVAL_MS) ** 2 / 4, slownessMax);
       this.#faultInjector.slowdown = slowness;
       for (const { process } of this.#simWorld.running) process.slowdown = this.#plan.slowdown * slowness;
@@ -180,9 +192,23 @@ class Simulation {
     this.#violate({ rule: "unfinished work remains", subject: open.slice(0, 6).join("; ") });
   }
 
+  async #purge(): Promise<void> {
+    const { process, world } = this.#simWorld.createProcess("purge");
+    let isPurged = false;
+    const purging = purgeLater(world, new AbortController().signal).then(() => (isPurged = true));
+    await this.#stepUntil(() => isPurged);
+    if (isPurged) await purging;
+    process.crash();
+    for (const violation of findOutlived(this.#database)) this.#violate(violation);
+  }
+
   #checkFinalState(): void {
     this.#runChecks(true);
     for (const violation of checkFinalState(this.#finalState)) this.#violate(violation);
+  }
+
+  #listOpenWork(ignoresHeld = false): string[] {
+    return listUnfinishedWork(this.#finalState, { ignoresHeld });
   }
 
   get #finalState() {
@@ -193,7 +219,10 @@ class Simulation {
     while (this.#violation === undefined && !isReached()) {
       if (!(await this.#scheduler.step())) return this.#violate({ rule: "no event is left", subject: "" });
       if (this.#scheduler.steps > STEPS_MAX)
-        return this.#violate({ rule: "the run exceeds its steps", subject: `${STEPS_MAX} steps` });
+        return this.#violate({
+          rule: "the run exceeds its steps",
+          subject: this.#listOpenWork().slice(0, 6).join("; "),
+        });
       if (this.#database.isLocked) continue;
       this.#stateLog.logChanges();
       if (this.#areDepositsWritten) this.#checkCountedDeposits();

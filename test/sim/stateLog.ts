@@ -7,10 +7,12 @@ const STATES_SQL = `
     || coalesce(', ' || reason, '') || coalesce(', swept by ' || left(settlement_id, 9), '') from deposit
   union all select 'settlement ' || left(id, 9) || ' of ' || left(intent_id, 8), status || coalesce(', gross ' || gross_units, '')
     || coalesce(', ' || reason, '') from settlement
+  union all select 'crossing ' || movement_id || ' of ' || left(intent_id, 8), status || ' ' || units || coalesce(' to ' || right(mint, 8), '')
+    || coalesce(', ' || reason, '') from crossing
   union all select 'transaction ' || id, coalesce('nonce ' || nonce || ' ', '') || status from outgoing_transaction
   order by 1`;
 
-const LOGGED_TABLES = ["intent", "deposit", "settlement", "outgoing_transaction"];
+const LOGGED_TABLES = ["intent", "deposit", "settlement", "crossing", "outgoing_transaction"];
 
 /** Adds the state changes of intents, deposits, settlements and outgoing transactions to the trace. */
 export class StateLog {

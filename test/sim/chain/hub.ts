@@ -3,6 +3,7 @@ import { hubAddress } from "@tributary/inbox/hub";
 import { hubAbi } from "@tributary/inbox/hubAbi";
 import type { Terms } from "@tributary/inbox/terms";
 import { decodeFunctionData, toFunctionSelector, type Hex } from "viem";
+import { bridgeInbox, deployInbox, receiveForInbox } from "./hubBridge.ts";
 import type { Machine, CallOutcome } from "./machine.ts";
 import { codeKey, unitsKey } from "./state.ts";
 import { isTransferSuccessful, tokenCalls } from "./token.ts";
@@ -33,22 +34,41 @@ function errorSelector(name: string): string {
 /** The result of a batch item: the units that left the inbox, or the error's selector. */
 type SettleResult = { units: bigint; failure: string };
 
-export function callHub(machine: Machine, data: string): CallOutcome {
+/** `minter`: of the bridge on this chain; undefined without one. */
+export function callHub(machine: Machine, data: string, minter?: string): CallOutcome {
   const call = decode(data);
   switch (call?.functionName) {
     case "settle": {
-      const { units, failure } = settle(machine, lowercaseAddresses(call.args[0]));
-      return failure === NO_FAILURE
-        ? { ok: true, output: `0x${encodeWord(units)}` }
-        : { ok: false, output: `0x${failure}` };
+      return settleAlone(machine, lowercaseAddresses(call.args[0]));
     }
     case "settleMany":
       return settleMany(machine, call.args[0].map(lowercaseAddresses), call.args[1]);
     case "settleNetted":
       return settleNetted(machine, { shared: lowercaseAddresses(call.args[0]), salts: call.args[1] }, call.args[2]);
+    case "bridge": {
+      const [terms, route, proof] = call.args;
+      if (minter === undefined) return { ok: false, output: "0x" };
+      const lower = { ...route, token: lowercase(route.token), adapter: lowercase(route.adapter) };
+      return bridgeInbox(machine, minter, { terms: lowercaseAddresses(terms), route: lower, proof });
+    }
+    case "receiveAndSettle": {
+      const [transmitter, message, attestation, terms] = call.args;
+      const received = receiveForInbox(machine, { transmitter, message, attestation });
+      const settled = settleAlone(machine, lowercaseAddresses(terms));
+      return settled.ok
+        ? { ok: true, output: `0x${encodeWord(received ? 1n : 0n)}${settled.output.slice(2)}` }
+        : settled;
+    }
     default:
       return { ok: false, output: "0x" };
   }
+}
+
+function settleAlone(machine: Machine, terms: Terms): CallOutcome {
+  const { units, failure } = settle(machine, terms);
+  return failure === NO_FAILURE
+    ? { ok: true, output: `0x${encodeWord(units)}` }
+    : { ok: false, output: `0x${failure}` };
 }
 
 type HubCall = ReturnType<typeof decodeFunctionData<typeof hubAbi>>;
@@ -72,14 +92,17 @@ function decode(data: string): HubCall | undefined {
 
 /** The decoder returns checksummed addresses. */
 function lowercaseAddresses(terms: Terms): Terms {
-  const lower = (address: Hex) => address.toLowerCase() as Hex;
   return {
     ...terms,
-    settleToken: lower(terms.settleToken),
-    payout: lower(terms.payout),
-    feeRecipient: lower(terms.feeRecipient),
-    recovery: lower(terms.recovery),
+    settleToken: lowercase(terms.settleToken),
+    payout: lowercase(terms.payout),
+    feeRecipient: lowercase(terms.feeRecipient),
+    recovery: lowercase(terms.recovery),
   };
+}
+
+function lowercase(address: Hex): Hex {
+  return address.toLowerCase() as Hex;
 }
 
 function settleMany(machine: Machine, items: readonly Terms[], itemGas: bigint): CallOutcome {
@@ -203,12 +226,6 @@ function validateTerms(machine: Machine, terms: Terms): string | undefined {
 /** Undefined when the token does not exist. */
 function balanceOf(machine: Machine, token: string, owner: string): bigint | undefined {
   return machine.state.get(codeKey(token)) > 0n ? machine.state.get(unitsKey(token, owner)) : undefined;
-}
-
-function deployInbox(machine: Machine, inbox: string): void {
-  if (machine.state.get(codeKey(inbox)) > 0n) return;
-  machine.useGas(41_000n);
-  machine.state.set(codeKey(inbox), 1n);
 }
 
 function computeFee(units: bigint, feeBps: number): bigint {

@@ -1,10 +1,16 @@
 import type { ChainState } from "./state.ts";
 
-/** A log of a contract. Without `transfer` it only takes a position in the receipt. `starvedInbox` failed for lack of gas. */
+/**
+ * A log of a contract. Without `transfer` it only takes a position in the receipt. `starvedInbox` failed for lack of gas. `sent` is a message
+ * of the bridge, `topics` and `data` are the bytes of its other events.
+ */
 export type Log = {
   address: string;
   transfer?: { from: string; to: string; units: bigint };
   starvedInbox?: string;
+  sent?: string;
+  topics?: readonly string[];
+  data?: string;
 };
 
 export type MachineCall = { from: string; to: string; data: string };
@@ -21,6 +27,8 @@ const UNLIMITED_GAS = 10n ** 12n;
 export class Machine {
   readonly state: ChainState;
   readonly chainId: bigint;
+  /** Of the block in which the calls run. */
+  blockNumber = 0n;
   readonly #contracts: Contracts;
   #logs: Log[] = [];
   #gasUsed = 0n;

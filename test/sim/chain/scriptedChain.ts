@@ -1,6 +1,7 @@
 import { hubAddress } from "@tributary/inbox/hub";
 import type { SubmitOutcome } from "../../../src/chain/evm/node.ts";
 import { caip2, type Caip2 } from "../../../src/kernel/caip.ts";
+import type { BridgeSpec } from "./bridge.ts";
 import { createContracts } from "./contracts.ts";
 import { Machine, type MachineCall } from "./machine.ts";
 import type { OneShotBytes } from "../oneShot/oneShotBytes.ts";
@@ -19,6 +20,7 @@ import {
 export type ScriptedChainOptions = {
   chainId: number;
   tokens: readonly TokenSpec[];
+  bridge?: BridgeSpec | undefined;
   /** Distinguishes two chains of one id. */
   salt?: string;
   /** Unix seconds of the genesis block. */
@@ -64,6 +66,7 @@ export class ScriptedChain {
   readonly caip2: Caip2;
   readonly chainId: number;
   readonly tokens: readonly TokenSpec[];
+  readonly bridge: BridgeSpec | undefined;
   readonly pool = new TransactionPool();
   readonly finalityLag: { safe: number; finalized: number } | null;
   /** The base fee per gas of the next blocks. */
@@ -83,15 +86,17 @@ export class ScriptedChain {
   #sent = 0;
 
   constructor(options: ScriptedChainOptions) {
-    const { chainId, tokens, salt = "", startAtS = 1_793_491_200, blockS = 2, baseFee = GWEI } = options;
+    const { chainId, tokens, bridge, salt = "", startAtS = 1_793_491_200, blockS = 2, baseFee = GWEI } = options;
     this.caip2 = caip2("eip155", String(chainId));
     this.chainId = chainId;
     this.tokens = tokens;
+    this.bridge = bridge;
     this.finalityLag = options.finalityLag === undefined ? { safe: 1, finalized: 2 } : options.finalityLag;
     this.baseFee = baseFee;
     this.#salt = salt;
     this.#blockS = blockS;
-    this.#machine = new Machine({ state: this.state, chainId: BigInt(chainId), contracts: createContracts(tokens) });
+    const contracts = createContracts(tokens, bridge);
+    this.#machine = new Machine({ state: this.state, chainId: BigInt(chainId), contracts });
     this.#writeGenesis(options);
     this.#mineBlock({ atS: startAtS });
     this.#publishHead();
@@ -252,6 +257,7 @@ export class ScriptedChain {
   /** Runs a call on the present state and discards its changes. */
   simulateCall(call: MachineCall, gasLimit?: bigint): { ok: boolean; output: string; gasUsed: bigint } {
     const mark = this.state.snapshot();
+    this.#machine.blockNumber = this.head.number;
     this.#machine.beginTransaction(TRANSACTION_GAS + BigInt(call.data.length / 2) * BYTE_GAS, gasLimit);
     const { ok, output } = this.#machine.call(call);
     this.state.revertTo(mark);
@@ -332,6 +338,7 @@ export class ScriptedChain {
     const mark = state.snapshot();
     const calls = block.number % 2n === 1n ? (transaction.oddBlockCalls ?? transaction.calls) : transaction.calls;
     const bytes = calls.reduce((sum, call) => sum + (call.data ?? "0x").length / 2, 0);
+    machine.blockNumber = block.number;
     machine.beginTransaction(TRANSACTION_GAS + BigInt(Math.ceil(bytes)) * BYTE_GAS, transaction.gasLimit);
     const succeeded = this.#runCalls(transaction, calls) && machine.gasUsed <= transaction.gasLimit;
     const gasUsed = machine.gasUsed > transaction.gasLimit ? transaction.gasLimit : machine.gasUsed;

@@ -1,3 +1,4 @@
+import type { TransactionProof } from "../../../src/chain/reader.ts";
 import {
   CallReverted,
   type EvmCall,
@@ -7,9 +8,11 @@ import {
   type SubmitOutcome,
 } from "../../../src/chain/evm/node.ts";
 import { createProof } from "../../../src/chain/evm/proof.ts";
+import { parseProvenCrossings, type BridgeContracts } from "../../../src/chain/evm/bridge/provenCrossings.ts";
 import type { ScriptedChain } from "./scriptedChain.ts";
 import { ScriptedReader, type NodeView, type TransferNaming } from "./scriptedReader.ts";
 import { codeKey, nonceKey } from "./state.ts";
+import type { ScriptedReceipt } from "./transaction.ts";
 
 const TIP = 1_000_000_000n;
 const BLOCK_GAS_MAX = 30_000_000n;
@@ -23,7 +26,7 @@ export function openScriptedNode(chain: ScriptedChain, view: NodeView = {}): Scr
 /** One node of a scripted EVM chain. It throws the errors of the port. */
 export class ScriptedNode extends ScriptedReader implements EvmNode {
   constructor(chain: ScriptedChain, view: NodeView) {
-    super(chain, logNaming, view);
+    super(chain, createLogNaming(chain.bridge), view);
   }
 
   async receipt(chainTx: string): Promise<EvmReceipt | undefined> {
@@ -80,10 +83,25 @@ export const logNaming: TransferNaming = {
       return { token, from, to, amountText, chainTx, place, blockNumber, blockHash, identity: String(index) };
     });
   },
-  proofOf(receipt) {
-    const { chainTx, blockNumber, blockHash, succeeded, logs } = receipt;
-    const [logIndexFirst, logCount] = [logs[0]?.logIndex, logs.length];
-    const transfers = () => logNaming.transfersOf(receipt);
-    return createProof({ chainTx, blockNumber, blockHash, succeeded, logIndexFirst, logCount, transfers });
-  },
+  proofOf: (receipt) => proofOf(receipt, undefined),
 };
+
+/** The naming of a chain with a bridge: its proofs show what begins or ends to cross. */
+function createLogNaming(bridge: BridgeContracts | undefined): TransferNaming {
+  return bridge === undefined ? logNaming : { ...logNaming, proofOf: (receipt) => proofOf(receipt, bridge) };
+}
+
+function proofOf(receipt: ScriptedReceipt, bridge: BridgeContracts | undefined): TransactionProof {
+  const { chainTx, blockNumber, blockHash, succeeded, logs } = receipt;
+  const [logIndexFirst, logCount] = [logs[0]?.logIndex, logs.length];
+  return createProof({
+    chainTx,
+    blockNumber,
+    blockHash,
+    succeeded,
+    logIndexFirst,
+    logCount,
+    transfers: () => logNaming.transfersOf(receipt),
+    ...(bridge && { crossings: () => parseProvenCrossings(logs, bridge) }),
+  });
+}

@@ -8,12 +8,21 @@ import { decodeAddress, encodeCall, selectorOf, decodeUint, encodeWord } from ".
  */
 export type TokenKind = "plain" | "silent" | "false" | "taxed";
 
-export type TokenSpec = { address: string; symbol: string; decimals: number; kind: TokenKind; owner: string };
+export type TokenSpec = {
+  address: string;
+  symbol: string;
+  decimals: number;
+  kind: TokenKind;
+  owner: string;
+  /** May mint and burn, as the owner may. */
+  minter?: string | undefined;
+};
 
 const TRANSFER = "0xa9059cbb";
 const BALANCE_OF = "0x70a08231";
 const DECIMALS = "0x313ce567";
 const MINT = "0x40c10f19";
+const BURN = "0x42966c68";
 const PAUSE = "0x8456cb59";
 const UNPAUSE = "0x3f4ba83a";
 const BLOCK = "0xf9f92be4";
@@ -22,6 +31,7 @@ const UNBLOCK = "0x1a895266";
 export const tokenCalls = {
   transfer: (to: string, units: bigint): string => encodeCall(TRANSFER, to, units),
   mint: (to: string, units: bigint): string => encodeCall(MINT, to, units),
+  burn: (units: bigint): string => encodeCall(BURN, units),
   pause: (): string => encodeCall(PAUSE),
   unpause: (): string => encodeCall(UNPAUSE),
   block: (address: string): string => encodeCall(BLOCK, address),
@@ -48,7 +58,11 @@ export function callToken(machine: Machine, token: TokenSpec, call: { from: stri
     case DECIMALS:
       return { ok: true, output: `0x${encodeWord(BigInt(token.decimals))}` };
     case MINT:
-      return isOwner ? mint(machine, token, { to: decodeAddress(data, 0), units: decodeUint(data, 1) }) : REVERTED;
+      return isOwner || from === token.minter
+        ? mint(machine, token, { to: decodeAddress(data, 0), units: decodeUint(data, 1) })
+        : REVERTED;
+    case BURN:
+      return from === token.minter ? burn(machine, token, { from, units: decodeUint(data, 0) }) : REVERTED;
     case PAUSE:
     case UNPAUSE:
       return isOwner ? setFlag(machine, pausedKey(token.address), selectorOf(data) === PAUSE) : REVERTED;
@@ -75,11 +89,7 @@ function transfer(
   machine.useGas(10_000n);
   const { state } = machine;
   const { address } = token;
-  const isBarred =
-    state.get(pausedKey(address)) > 0n ||
-    state.get(blockedKey(address, from)) > 0n ||
-    state.get(blockedKey(address, to)) > 0n;
-  if (isBarred || state.get(unitsKey(address, from)) < units || /^0x0{40}$/.test(to)) {
+  if (isBarred(machine, address, [from, to]) || state.get(unitsKey(address, from)) < units || /^0x0{40}$/.test(to)) {
     return token.kind === "false" ? FALSE : REVERTED;
   }
   const taxUnits = token.kind === "taxed" ? units / 100n : 0n;
@@ -94,7 +104,19 @@ function move(machine: Machine, token: string, { from, to, units }: { from: stri
   machine.log({ address: token, transfer: { from, to, units } });
 }
 
+function isBarred({ state }: Machine, token: string, parties: readonly string[]): boolean {
+  return state.get(pausedKey(token)) > 0n || parties.some((party) => state.get(blockedKey(token, party)) > 0n);
+}
+
+function burn(machine: Machine, { address }: TokenSpec, { from, units }: { from: string; units: bigint }): CallOutcome {
+  if (isBarred(machine, address, [from]) || machine.state.get(unitsKey(address, from)) < units) return REVERTED;
+  machine.state.add(unitsKey(address, from), -units);
+  machine.log({ address, transfer: { from, to: `0x${"0".repeat(40)}`, units } });
+  return EMPTY_RETURN;
+}
+
 function mint(machine: Machine, token: TokenSpec, { to, units }: { to: string; units: bigint }): CallOutcome {
+  if (isBarred(machine, token.address, [to])) return REVERTED;
   machine.state.add(unitsKey(token.address, to), units);
   machine.log({ address: token.address, transfer: { from: `0x${"0".repeat(40)}`, to, units } });
   return TRUE;

@@ -5,7 +5,7 @@ import {
   settleManyCall,
   settleNothingCall,
 } from "../../../src/chain/evm/send/settleCall.ts";
-import { deleteOutgoingBytes } from "../../../src/chain/evm/send/outgoingStore.ts";
+import { deleteOutgoingBytes } from "../../../src/chain/outgoing/outgoingStore.ts";
 import type { Tx } from "../../../src/db/database.ts";
 import type { Chain } from "../../../src/chain/chain.ts";
 import type { HeadFeed } from "../../../src/chain/headFeed.ts";

@@ -1,0 +1,210 @@
+import { parseBurnMessage, toMessageAccount } from "@tributary/recover/bridge/burnMessage";
+import { parseProvenCrossings } from "../../../src/chain/evm/bridge/provenCrossings.ts";
+import { usedNonceKey } from "../chain/bridge.ts";
+import type { ScriptedReceipt } from "../chain/transaction.ts";
+import { LISTED_DEPOSITS, type Violation } from "../invariants.ts";
+import type { SimDatabase } from "../simDatabase.ts";
+import { FEE_RECIPIENT, type SimChain, type TrackedIntent } from "../simWorld.ts";
+import { nonceOf } from "./attestationService.ts";
+
+// Rules of crossings in the final state. The chains are the truth: their messages say what was burnt, and their events what was given.
+
+type Burn = {
+  chain: SimChain;
+  settle: SimChain;
+  chainTx: string;
+  name: string;
+  sender: string;
+  recipient: string;
+  units: bigint;
+  isReceived: boolean;
+  /** What the bridge kept; undefined before it is received. */
+  feeUnits: bigint | undefined;
+};
+
+type BridgedWorld = { database: SimDatabase; chains: readonly SimChain[]; intents: readonly TrackedIntent[] };
+
+export function checkCrossings({ database, chains, intents }: BridgedWorld): Violation[] {
+  if (chains.every(({ chain }) => chain.bridge === undefined)) return [];
+  const burns = chains.flatMap((chain) => listBurns(chain, chains));
+  const ofInboxes = burns.filter(({ sender, recipient }) => sender === recipient);
+  return [
+    ...checkEveryBurnHasCrossing(database, ofInboxes),
+    ...checkCosts(database, ofInboxes),
+    ...checkDeposits(database, { burns, intents }),
+    ...checkConservation({ burns, chains, intents }),
+  ];
+}
+
+/** Every burn of an inbox is one crossing. What was received is landed, with the units that were burnt. */
+function checkEveryBurnHasCrossing(database: SimDatabase, burns: readonly Burn[]): Violation[] {
+  const rows = database.rows(`
+    select crossing.chain, crossing.chain_tx, crossing.units, crossing.status, crossing.reason, coalesce(crossing.mint, '') as mint
+    from crossing`) as {
+    chain: string;
+    chain_tx: string;
+    units: bigint;
+    status: string;
+    reason: string;
+    mint: string;
+  }[];
+  const keyOf = (chain: string, chainTx: string, units: bigint) => `${chain}/${chainTx.slice(0, 10)}/${units}`;
+  const recorded = Map.groupBy(rows, ({ chain, chain_tx, units }) => keyOf(chain, chain_tx, units));
+  const burnt = Map.groupBy(burns, ({ chain, chainTx, units }) => keyOf(chain.chain.caip2, chainTx, units));
+  const violations: Violation[] = [];
+  for (const [key, crossings] of recorded) {
+    const real = burnt.get(key)?.length ?? 0;
+    if (real !== crossings.length)
+      violations.push({ rule: "a crossing is not on the chain", subject: `${key}: ${crossings.length} of ${real}` });
+  }
+  for (const [key, real] of burnt) {
+    const crossings = recorded.get(key) ?? [];
+    if (crossings.length === 0) violations.push({ rule: "a burn of the chain is lost", subject: key });
+    const landed = crossings.filter(({ status }) => status === "landed");
+    const received = real.filter(({ isReceived }) => isReceived);
+    if (landed.length !== received.length)
+      violations.push({
+        rule: "crossings landed differ from those received",
+        subject: `${key}: ${landed.length} of ${received.length}`,
+      });
+    const held = crossings.find(({ status, reason }) => status !== "landed" && reason === null);
+    if (held !== undefined) violations.push({ rule: "a crossing waits without a reason", subject: key });
+  }
+  return violations;
+}
+
+/** Bridged settlements of a burn's transaction cost together what the bridge kept. */
+function checkCosts(database: SimDatabase, burns: readonly Burn[]): Violation[] {
+  const rows = database.rows(`
+    select settlement.id, settlement.chain, settlement.chain_tx, intent.inbox_address as inbox, settlement.gross_units as gross,
+      settlement.route_cost_units as cost
+    from settlement join intent on intent.id = settlement.intent_id
+    where settlement.status = 'landed' and settlement.landed_chain is not null`) as {
+    id: string;
+    chain: string;
+    chain_tx: string;
+    inbox: string;
+    gross: bigint;
+    cost: bigint;
+  }[];
+  return rows.flatMap(({ id, chain, chain_tx, inbox, gross, cost }) => {
+    const own = burns.filter(
+      (burn) =>
+        burn.chain.chain.caip2 === chain && burn.chainTx === chain_tx && burn.sender === toMessageAccount(inbox),
+    );
+    const kept = own.reduce((sum, { feeUnits }) => sum + (feeUnits ?? 0n), 0n);
+    const burnt = own.reduce((sum, { units }) => sum + units, 0n);
+    return kept === cost && burnt === gross
+      ? []
+      : [
+          {
+            rule: "a bridged settlement differs from its burn",
+            subject: `${id}: ${gross} of ${burnt}, cost ${cost} of ${kept}`,
+          },
+        ];
+  });
+}
+
+/** What an inbox's own burn gave is no deposit. What a payer's own burn gave is one. */
+function checkDeposits(
+  database: SimDatabase,
+  { burns, intents }: { burns: readonly Burn[]; intents: readonly TrackedIntent[] },
+): Violation[] {
+  const rows = database.rows(`
+    select chain, chain_tx, amount_units as units, intent_id from ${LISTED_DEPOSITS} as listed where status <> 'dropped'`) as {
+    chain: string;
+    chain_tx: string;
+    units: bigint;
+    intent_id: string;
+  }[];
+  return intents.flatMap(({ chain, row }) => {
+    const bridge = chain.chain.bridge;
+    if (row.payout_token !== bridge?.token) return [];
+    const inbox = toMessageAccount(row.inbox_address);
+    const given = receiptsOf(chain).flatMap(({ chainTx, logs }) =>
+      parseProvenCrossings(logs, bridge)
+        .filter(({ direction, recipient }) => direction === "in" && recipient === row.inbox_address)
+        .map((each) => ({ ...each, chainTx })),
+    );
+    const deposits = rows.filter(({ chain: of, intent_id }) => of === chain.chain.caip2 && intent_id === row.id);
+    return [...Map.groupBy(given, ({ chainTx }) => chainTx)].flatMap(([chainTx, mints]) => {
+      const foreign = mints.filter(({ sender }) => sender !== row.inbox_address).map(({ units }) => units);
+      const credited = deposits.filter(({ chain_tx }) => chain_tx === chainTx).map(({ units }) => units);
+      const isEqual = sortUnits(foreign).join() === sortUnits(credited).join();
+      const isKnown = burns.some(({ recipient }) => recipient === inbox);
+      return isEqual && isKnown
+        ? []
+        : [
+            {
+              rule: "deposits differ from what payers bridged",
+              subject: `${chainTx.slice(0, 10)}: ${credited.join()} of ${foreign.join()}`,
+            },
+          ];
+    });
+  });
+}
+
+/** Of what came into inboxes from outside, nothing is missing and nothing was added: it was paid out, kept by the bridge, or waits. */
+function checkConservation({
+  burns,
+  chains,
+  intents,
+}: Omit<BridgedWorld, "database"> & { burns: readonly Burn[] }): Violation[] {
+  const inboxes = new Set(intents.map(({ row }) => row.inbox_address));
+  const wallets = new Set([FEE_RECIPIENT, ...intents.map(({ row }) => row.payout_wallet)]);
+  let [paid, held] = [0n, 0n];
+  for (const chain of chains) {
+    const { bridge } = chain.chain;
+    if (bridge === undefined) continue;
+    const receipts = receiptsOf(chain);
+    const into = receipts.flatMap(({ logs }) =>
+      logs.flatMap(({ address, transfer }) => (address === bridge.token && transfer ? transfer : [])),
+    );
+    paid += sumUnits(into.filter(({ to }) => inboxes.has(to)));
+    const given = receipts.flatMap(({ logs }) => parseProvenCrossings(logs, bridge));
+    paid -= sumUnits(
+      given.filter((each) => each.direction === "in" && each.sender === each.recipient && inboxes.has(each.recipient)),
+    );
+    for (const address of [...inboxes, ...wallets]) held += chain.chain.unitsOf(bridge.token, address);
+  }
+  const inboxAccounts = new Set([...inboxes].map(toMessageAccount));
+  for (const { sender, units, feeUnits } of burns) if (inboxAccounts.has(sender)) held += feeUnits ?? units;
+  return paid === held ? [] : [{ rule: "money is missing or was added", subject: `paid ${paid}, found ${held}` }];
+}
+
+function sumUnits(moves: readonly { units: bigint }[]): bigint {
+  return moves.reduce((sum, { units }) => sum + units, 0n);
+}
+
+function sortUnits(units: readonly bigint[]): bigint[] {
+  return units.toSorted((one, other) => (one < other ? -1 : 1));
+}
+
+function listBurns(chain: SimChain, chains: readonly SimChain[]): Burn[] {
+  const domain = chain.chain.bridge?.domain ?? 0;
+  const sent = receiptsOf(chain).flatMap(({ chainTx, logs }) =>
+    logs.flatMap((log, index) =>
+      log.sent === undefined ? [] : [{ chainTx, index, message: parseBurnMessage(log.sent) }],
+    ),
+  );
+  return sent.flatMap(({ chainTx, index, message }): Burn[] => {
+    const settle = chains[message?.settleDomain ?? -1];
+    if (message === undefined || settle === undefined) return [];
+    const { sender, recipient, units } = message;
+    const nonce = nonceOf(domain, chainTx, index);
+    const { bridge, state } = settle.chain;
+    const isReceived = state.get(usedNonceKey(bridge?.transmitter ?? "", nonce)) > 0n;
+    const name = `cctp-v2/${domain}/${nonce}`;
+    const given = receiptsOf(settle)
+      .flatMap(({ logs }) => (bridge === undefined ? [] : parseProvenCrossings(logs, bridge)))
+      .find((each) => each.direction === "in" && each.name === name);
+    return [{ chain, settle, chainTx, name, sender, recipient, units, isReceived, feeUnits: given?.feeUnits }];
+  });
+}
+
+function receiptsOf({ chain, firstBlock }: SimChain): ScriptedReceipt[] {
+  const receipts: ScriptedReceipt[] = [];
+  for (let number = BigInt(firstBlock) + 1n; number <= chain.head.number; number += 1n)
+    receipts.push(...(chain.blockAt(number)?.receipts ?? []));
+  return receipts;
+}
