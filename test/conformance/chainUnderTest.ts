@@ -1,7 +1,9 @@
 import type { Terms } from "@tributary/inbox/terms";
 import type { GasAccount, UnsignedTransaction } from "../../src/chain/evm/send/gasAccount.ts";
+import type { ChainConfig } from "../../src/config/config.ts";
 import type { Chain } from "../../src/chain/chain.ts";
 import type { ChainReader } from "../../src/chain/reader.ts";
+import type { SettleItem } from "../../src/chain/sender.ts";
 import { limitFees } from "../../src/chain/evm/send/fees.ts";
 import { MAX_FEE_PER_GAS_DEFAULT } from "../../src/config/knownChains.ts";
 import type { EvmNode } from "../../src/chain/evm/node.ts";
@@ -19,35 +21,50 @@ export type TestTokens = {
   taxed: string;
 };
 
-export interface ChainUnderTest {
+/** What the tests of senders need. */
+export interface SettlingChainUnderTest {
   reader: ChainReader;
   /** Its sender has enough funds for all fees. */
   chain: Chain;
-  chainId: number;
+  /** The settings that the sender compares with the chain. */
+  config: ChainConfig;
   /** Each token has 6 decimals. */
-  tokens: TestTokens;
+  tokens: Pick<TestTokens, "plain">;
   /** Hold enough of each token for all tests. */
   payers: readonly [string, string];
+  /** Receives the fees of all inboxes. */
+  feeRecipient: string;
+  /** An address without history, whose owner may be a merchant. */
+  newAddress(): string;
+  /** A new inbox in the plain token, with a fee of half a percent. */
+  newItem(payout: string): SettleItem;
+  /** How a settlement ends whose inbox another one emptied before. */
+  emptySettlementStatus: "mined" | "reverted";
   /** Sends a transfer in its own transaction, which waits for a block. */
   pay(from: string, transfer: Transfer): Promise<string>;
+  /** Mines waiting transactions into a block. */
+  mine(blocks?: number): Promise<void>;
+  /** Replaces the last blocks with the same number of new ones, which are empty. */
+  reorg(depth: number): Promise<void>;
+  /** Blocklists an account of the plain token, or removes it from the list, at once. */
+  blocklist(account: string): Promise<void>;
+  unblocklist(account: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ChainUnderTest extends SettlingChainUnderTest {
+  chainId: number;
+  tokens: TestTokens;
   /** Sends several transfers in one transaction that continues after a failed one. `reverts` reverts them at its end. */
   payInOneTransaction(
     transfers: readonly Transfer[],
     ending?: "keeps" | "reverts",
   ): Promise<{ chainTx: string; from: string }>;
-  /** Mines waiting transactions into a block. */
-  mine(blocks?: number): Promise<void>;
   /**
    * Replaces the last blocks with the same number of new ones. The first new block holds the named transactions in this order;
    * the others are dropped.
    */
   reorg(depth: number, kept?: readonly string[]): Promise<void>;
-  /** Blocklists an account of the plain token, or removes it from the list, at once. */
-  blocklist(account: string): Promise<void>;
-  unblocklist(account: string): Promise<void>;
-  /** An inbox on this chain that pays out `token`. */
-  termsOf(fields: { salt: number; token: string; payout: string }): Terms;
-  close(): Promise<void>;
 }
 
 /** A chain of the EVM kind, with its methods beyond the ports. */
@@ -55,6 +72,8 @@ export interface EvmChainUnderTest extends ChainUnderTest {
   node: EvmNode;
   /** Pays gas and has enough funds for it. */
   gasAccount: GasAccount;
+  /** An inbox on this chain that pays out `token`. */
+  termsOf(fields: { salt: number; token: string; payout: string }): Terms;
 }
 
 let addresses = 0;

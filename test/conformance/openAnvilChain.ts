@@ -12,7 +12,7 @@ import { transferCall } from "../../src/dev/chains/tokens.ts";
 import { startTestChain, type TestChain } from "../support/chain.ts";
 import { batchCalls } from "../support/watcher.ts";
 import type { EvmChainUnderTest, Transfer } from "./chainUnderTest.ts";
-import { inboxTerms } from "./inboxTerms.ts";
+import { hubInboxes } from "./inboxTerms.ts";
 
 const { payer, stranger, issuer, operator } = DEV_ACCOUNTS;
 const INITIAL_UNITS = 10n ** 15n;
@@ -44,7 +44,7 @@ export async function openAnvilChain(): Promise<EvmChainUnderTest> {
     node,
     reader: node,
     chain: createEvmChain({ nodes: [node], gasAccount }, { clock: systemClock, log: pino({ level: "silent" }) }),
-    chainId: chain.chainId,
+    ...hubInboxes(chain.chainId, plain),
     tokens: { plain, silent, taxed },
     payers: [payer.address, stranger.address],
     gasAccount,
@@ -65,7 +65,6 @@ export async function openAnvilChain(): Promise<EvmChainUnderTest> {
     },
     blocklist: (account) => mineImmediately(() => chain.blocklist(plain, account as Hex)),
     unblocklist: (account) => mineImmediately(() => chain.unblocklist(plain, account as Hex)),
-    termsOf: (fields) => inboxTerms(chain.chainId, fields),
     close: async () => {
       await node.close();
       await chain.stop();

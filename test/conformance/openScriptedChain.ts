@@ -9,7 +9,7 @@ import { openScriptedNode } from "../sim/chain/scriptedNode.ts";
 import { tokenCalls } from "../sim/chain/token.ts";
 import type { ScriptedTransaction } from "../sim/chain/transaction.ts";
 import type { ChainUnderTest, EvmChainUnderTest, TestTokens, Transfer } from "./chainUnderTest.ts";
-import { inboxTerms } from "./inboxTerms.ts";
+import { hubInboxes } from "./inboxTerms.ts";
 
 const CHAIN_ID = 31_337;
 const OWNER = `0x${"0e".repeat(20)}`;
@@ -39,7 +39,9 @@ export async function openOneShotChain(): Promise<ChainUnderTest> {
   return { ...underTest, reader: node, chain };
 }
 
-function createScripted(): Omit<ChainUnderTest, "reader" | "chain"> & { scripted: ScriptedChain } {
+function createScripted(): Omit<EvmChainUnderTest, "reader" | "chain" | "node" | "gasAccount"> & {
+  scripted: ScriptedChain;
+} {
   const kinds = Object.entries(TOKENS) as [keyof TestTokens, string][];
   const chain = new ScriptedChain({
     chainId: CHAIN_ID,
@@ -55,7 +57,7 @@ function createScripted(): Omit<ChainUnderTest, "reader" | "chain"> & { scripted
   };
   return {
     scripted: chain,
-    chainId: CHAIN_ID,
+    ...hubInboxes(CHAIN_ID, TOKENS.plain),
     tokens: TOKENS,
     payers: PAYERS,
     pay: async (from, transfer) => chain.send({ from, calls: [call(transfer)] }),
@@ -78,7 +80,6 @@ function createScripted(): Omit<ChainUnderTest, "reader" | "chain"> & { scripted
     },
     blocklist: async (account) => callAsIssuer(tokenCalls.block(account)),
     unblocklist: async (account) => callAsIssuer(tokenCalls.unblock(account)),
-    termsOf: (fields) => inboxTerms(CHAIN_ID, fields),
     close: async () => undefined,
   };
 }

@@ -1,27 +1,22 @@
 import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { computeInboxAddress } from "@tributary/inbox/address";
-import { hubAddress } from "@tributary/inbox/hub";
 import { pino } from "pino";
 import { SettleRefused, type SettleItem } from "../../src/chain/sender.ts";
 import type { Db } from "../../src/db/database.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { openTestDatabase } from "../support/database.ts";
-import { TEST_CHAIN_CONFIG } from "../support/stationWorld.ts";
-import { newAddress, type ChainUnderTest } from "./chainUnderTest.ts";
-import { FEE_RECIPIENT } from "./inboxTerms.ts";
+import type { SettlingChainUnderTest } from "./chainUnderTest.ts";
 
 /** The first of this many blocks is final. */
 const FINAL_BLOCKS = 3;
 
 /** Tests the assumptions of the settlement station about every chain's sender, on the chain that `open` returns. */
-export function describeSenderConformance(name: string, open: () => Promise<ChainUnderTest>): void {
+export function describeSenderConformance(name: string, open: () => Promise<SettlingChainUnderTest>): void {
   describe(`chain conformance: the sender of ${name}`, () => {
-    let chain: ChainUnderTest;
+    let chain: SettlingChainUnderTest;
     let db: Db;
-    let salt = 100;
     before(async () => {
-      [chain, db] = await Promise.all([open(), openTestDatabase("pglite")]);
+      [chain, db] = await Promise.all([open(), openTestDatabase("postgres")]);
     });
     after(async () => {
       await chain.close();
@@ -33,14 +28,9 @@ export function describeSenderConformance(name: string, open: () => Promise<Chai
     const outgoing = () => db.root.selectFrom("outgoing_transaction").selectAll().orderBy("id").execute();
     const statusOf = async (id: bigint) => (await outgoing()).find((row) => row.id === id)?.status;
 
-    function newItem(): SettleItem & { payout: string } {
-      const payout = newAddress();
-      const token = chain.tokens.plain;
-      const terms = chain.termsOf({ salt: (salt += 1), token, payout });
-      return { inbox: computeInboxAddress(terms), token, hub: hubAddress, terms, payout };
-    }
-    async function newPaidItem(units: bigint) {
-      const item = newItem();
+    const newItem = (payout = chain.newAddress()) => ({ ...chain.newItem(payout), payout });
+    async function newPaidItem(units: bigint, payout?: string) {
+      const item = newItem(payout);
       await chain.pay(chain.payers[0], { token: item.token, to: item.inbox, units });
       await chain.mine();
       return item;
@@ -62,7 +52,7 @@ export function describeSenderConformance(name: string, open: () => Promise<Chai
     }
 
     test("the sender finds its contracts on the chain, and its payer has funds", async () => {
-      await chain.chain.sender.verify(TEST_CHAIN_CONFIG);
+      await chain.chain.sender.verify(chain.config);
       ok((await chain.chain.sender.feeBalance()) > 0n);
       ok(chain.chain.sender.payer !== "");
     });
@@ -92,20 +82,21 @@ export function describeSenderConformance(name: string, open: () => Promise<Chai
         legs.map(({ to, amountText, chainTx }) => [to, BigInt(amountText), chainTx]),
         [
           [item.payout, 1_990n, closed?.mined_chain_tx],
-          [FEE_RECIPIENT, 9n, closed?.mined_chain_tx],
+          [chain.feeRecipient, 9n, closed?.mined_chain_tx],
         ],
       );
     });
 
     test("items of one batch settle in one transaction", async () => {
-      const items = [await newPaidItem(200n), await newPaidItem(400n)];
+      const payout = chain.newAddress();
+      const items = [await newPaidItem(200n, payout), await newPaidItem(400n, payout)];
       equal(new Set(chain.chain.sender.batchKeys(items)).size, 1);
       const before = (await outgoing()).length;
       const id = await store(items);
       await settle();
       equal((await outgoing()).length, before + 1);
       equal(await statusOf(id), "mined");
-      deepEqual([await balanceOf(items[0]?.payout ?? ""), await balanceOf(items[1]?.payout ?? "")], [199n, 398n]);
+      equal(await balanceOf(payout), 199n + 398n);
     });
 
     test("an item that cannot settle is refused by the check and by prepare, and the others are not", async () => {
@@ -161,7 +152,7 @@ export function describeSenderConformance(name: string, open: () => Promise<Chai
       const ids = [await store(items.slice(0, 1)), await store(items.slice(1)), await store([first])];
       await settle();
       await settle();
-      for (const id of ids) equal(await statusOf(id), "mined");
+      deepEqual(await Promise.all(ids.map(statusOf)), ["mined", "mined", chain.emptySettlementStatus]);
       deepEqual(await Promise.all(items.map(({ payout }) => balanceOf(payout))), [995n, 1_990n]);
     });
   });

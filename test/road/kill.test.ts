@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { runKills } from "../chaos/runKills.ts";
 
 /** A sample; `npm run test:deep` kills it forty times. */
-const KILLS = 5;
+const KILLS = 3;
 const SEED = 91;
 
 test(`J91 after ${KILLS} kills -9 under load every acknowledged intent exists and every payment settles exactly once`, async () => {

@@ -5,12 +5,11 @@ import type { Hex } from "viem";
 import { HUB } from "../../src/dev/chains/contracts.ts";
 import { findPort } from "../../src/dev/findPort.ts";
 import { openDatabase } from "../../src/db/database.ts";
-import { migrate } from "../../src/db/migrate.ts";
 import { openBlockingProxy } from "../crash/blockingProxy.ts";
 import { runCli } from "../support/cli.ts";
 import { startTestChain, type TestChain } from "../support/chain.ts";
 import { addMerchant } from "../support/merchants.ts";
-import { startPostgres } from "../support/postgres.ts";
+import { createDatabaseOn, startOwnServer } from "../support/database.ts";
 import { openInstallation, type ServiceInstallation } from "../support/serviceInstallation.ts";
 
 // Three days without the service, while payers keep paying.
@@ -56,14 +55,10 @@ test("after a 72-hour outage the service answers and reports its progress while 
 });
 
 async function openOutageContext(t: TestContext) {
-  const [chain, server] = await Promise.all([
-    startTestChain({ hub: HUB }),
-    startPostgres(undefined, { isDurable: true }),
-  ]);
+  const [chain, server] = await Promise.all([startTestChain({ hub: HUB }), startOwnServer({ isDurable: true })]);
   t.after(() => Promise.all([chain.stop(), server.remove()]));
-  const databaseUrl = server.urlOf("postgres");
+  const databaseUrl = await createDatabaseOn(server, "service");
   const db = await openDatabase({ url: databaseUrl });
-  await migrate(db, { appliedAt: new Date() });
   const { apiKey } = await addMerchant(db, { chainReference: String(chain.chainId) });
   await db.close();
   const openService = async (rpcUrl: string) => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { sql } from "kysely";
-import { reopenOutgoing } from "../../src/chain/evm/send/outgoingStore.ts";
+import { reopenOutgoing } from "../../src/chain/outgoing/outgoingStore.ts";
 import { RETENTION_DEFAULT } from "../../src/config/retention.ts";
 import type { Db } from "../../src/db/database.ts";
 import { purgeVerifications } from "../../src/deposit/agreement/verifyDeposits.ts";

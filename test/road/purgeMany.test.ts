@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { sql } from "kysely";
 import type { Chain } from "../../src/chain/chain.ts";
-import { deleteOutgoingBytes } from "../../src/chain/evm/send/outgoingStore.ts";
+import { deleteOutgoingBytes } from "../../src/chain/outgoing/outgoingStore.ts";
 import { RETENTION_DEFAULT } from "../../src/config/retention.ts";
 import type { Db } from "../../src/db/database.ts";
 import { purgeVerifications } from "../../src/deposit/agreement/verifyDeposits.ts";

@@ -27,7 +27,7 @@ describe("a chain that reorganizes", () => {
   });
   after(() => chain.stop());
   beforeEach(async () => {
-    db = await openTestDatabase("pglite");
+    db = await openTestDatabase("postgres");
   });
   afterEach(() => db.close());
 

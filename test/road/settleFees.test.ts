@@ -10,6 +10,7 @@ import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import { toInboxTerms } from "../../src/intent/inboxTerms.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
 import { watchChain } from "../../src/watch/follow/watchChain.ts";
+import { rescanChainTx } from "../../src/watch/reread/rescan.ts";
 import { thoroughDatabases } from "../support/database.ts";
 import { assertAllChecks } from "../support/ledgerAssertions.ts";
 import { callInOneTransaction, nextContract, type InnerCall } from "../support/oneTransaction.ts";
@@ -217,6 +218,42 @@ for (const database of thoroughDatabases) {
       });
       assert.deepEqual(gained, { payout: 20_299n, fee: 100n });
       assert.deepEqual(await fees(intents), [50n, 50n, 0n]);
+    });
+
+    /** Records movements during `work` without the columns of migration 0017, as releases before it did. */
+    async function asBeforeNettedFees(work: () => Promise<void>): Promise<void> {
+      const { root } = road.world.db;
+      await sql`create function forget_fee() returns trigger language plpgsql as $$
+        begin new.fee_units = null; new.batch_place = null; new.batch_fee_units = null; return new; end $$`.execute(
+        root,
+      );
+      await sql`create trigger forget_fee before insert or update on movement
+        for each row execute function forget_fee()`.execute(root);
+      try {
+        await work();
+      } finally {
+        await sql`drop function forget_fee() cascade`.execute(root);
+      }
+    }
+
+    test("a rescan of a netted transaction from before migration 0017 reads its fees, and a second one changes nothing", async () => {
+      const intents = await createPaid(AMOUNTS);
+      let chainTx = "";
+      const gained = await gains(async () => {
+        await asBeforeNettedFees(async () => {
+          chainTx = await sendByStranger(netted(intents));
+          await road.settle();
+          await road.chain.finalize();
+          await road.settle();
+        });
+        assert.deepEqual(await fees(intents), [0n, 0n, 0n]);
+        const [scan] = await rescanChainTx(road.world, { chainTx });
+        assert.deepEqual([scan?.outcome, scan?.recorded.length], ["read", 3]);
+      });
+      assert.deepEqual(gained, { payout: 20_299n, fee: 100n });
+      assert.deepEqual(await fees(intents), [50n, 50n, 0n]);
+      const [again] = await rescanChainTx(road.world, { chainTx });
+      assert.deepEqual([again?.outcome, again?.recorded.length], ["read", 0]);
     });
 
     test("fees above what the hub paid fail a check", async () => {

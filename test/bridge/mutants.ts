@@ -1,0 +1,89 @@
+import type { Mutant } from "../sim/mutant.ts";
+
+/** Bugs of crossings, each with the test that must fail because of it. */
+export const bridgeMutants: readonly (Mutant & { test: string })[] = [
+  {
+    name: "mint-counts-again",
+    bug: "What a bridge gives an inbox counts as a deposit, beside the one on the other chain.",
+    test: "test/road/crossing.test.ts",
+    patches: [
+      {
+        path: "src/deposit/processMovements.ts",
+        search: "({ explained_by }) => explained_by === null",
+        replace: "() => true",
+      },
+    ],
+  },
+  {
+    name: "payers-mint-is-ours",
+    bug: "A payer's own crossing to an inbox is taken for one of the inbox.",
+    test: "test/road/crossing.test.ts",
+    patches: [
+      {
+        path: "src/watch/movement.ts",
+        search: "each.direction === direction && each.sender === inbox && each.recipient === inbox",
+        replace: "each.direction === direction && each.recipient === inbox",
+      },
+    ],
+  },
+  {
+    name: "expired-proof-stays",
+    bug: "An expired proof is not asked for anew.",
+    test: "test/road/crossing.test.ts",
+    patches: [
+      {
+        path: "src/bridge/receiveCrossings.ts",
+        search: `reason: "proof_expired", isExpired: true`,
+        replace: `reason: "proof_expired", isExpired: false`,
+      },
+    ],
+  },
+  {
+    name: "bridge-is-free",
+    bug: "What the bridge keeps is missing from the settlement.",
+    test: "test/road/crossing.test.ts",
+    patches: [
+      {
+        path: "src/settlement/crossing/landCrossings.ts",
+        search: "routeCostUnits: mint.bridgeFeeUnits",
+        replace: "routeCostUnits: 0n",
+      },
+    ],
+  },
+  {
+    name: "always-fast",
+    bug: "A deposit crosses fast whatever it costs.",
+    test: "test/road/crossing.test.ts",
+    patches: [
+      {
+        path: "src/bridge/chooseRoute.ts",
+        search: "isSlow && canFast && fastPpm <= limitPpm ? fast : standard",
+        replace: "isSlow && canFast && limitPpm > 0 ? fast : standard",
+      },
+    ],
+  },
+  {
+    name: "calls-without-budget",
+    bug: "Each process has a budget of calls of its own.",
+    test: "src/bridge/trackCrossings.test.ts",
+    patches: [
+      {
+        path: "src/bridge/trackCrossings.ts",
+        search: `calls === 0 || !(await leaseCalls(world.db, { kind: "messages", calls, at }))`,
+        replace: `calls === 0 || ((await leaseCalls(world.db, { kind: "messages", calls, at })) && calls < 0)`,
+      },
+    ],
+  },
+  {
+    name: "burn-not-recorded",
+    bug: "A burn begins no crossing.",
+    test: "test/road/crossing.test.ts",
+    patches: [
+      {
+        path: "src/settlement/observe/sweepObservation.ts",
+        search: "await insertCrossings(tx, this.#burns, this.#at);",
+        replace: "await insertCrossings(tx, [], this.#at);",
+      },
+    ],
+  },
+];

@@ -1,0 +1,75 @@
+import { pino } from "pino";
+import { Providers } from "../../src/chain/providers.ts";
+import { openSolanaReader } from "../../src/chain/solana/read/solanaReader.ts";
+import { createSenderContext } from "../../src/chain/solana/send/senderContext.ts";
+import { SolanaSender } from "../../src/chain/solana/send/solanaSender.ts";
+import { LOCAL_INBOX_PROGRAM, LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../src/dev/solana/fixtures.ts";
+import { createTokenAccount, findTokenAccount } from "../../src/dev/solana/instructions.ts";
+import { startLocalSolana } from "../../src/dev/solana/startLocalSolana.ts";
+import { caip2 } from "../../src/kernel/caip.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { createWallet, payTokens } from "../support/solana.ts";
+import { openTestFeePayer, payInboxOf } from "../support/solanaSender.ts";
+import { TEST_CHAIN_CONFIG } from "../support/stationWorld.ts";
+import type { SettlingChainUnderTest } from "./chainUnderTest.ts";
+
+const PAYER_UNITS = 10n ** 12n;
+const COMPUTE_UNIT_PRICE_MAX = 1_000_000n;
+const { payer, stranger, operator, feeRecipient } = SOLANA_ACCOUNTS;
+const { USDC } = LOCAL_MINTS;
+
+/** The local Solana, with slots by hand. A block is final after two more. */
+export async function openLocalSolanaChain(): Promise<SettlingChainUnderTest> {
+  const solana = await startLocalSolana({ clock: systemClock, slotMs: 0, finalizedAfter: 2 });
+  const { control } = solana;
+  const world = { clock: systemClock, log: pino({ level: "silent" }) };
+  const chain = caip2("solana", solana.reference);
+  const mint = USDC.address;
+  const openAccount = createTokenAccount(operator.address, { owner: feeRecipient.address, mint });
+  control.send([operator], [openAccount]);
+  payTokens(solana, { to: stranger.address, units: PAYER_UNITS });
+  control.nextSlot(5);
+  const reader = openSolanaReader({ caip2: chain, url: solana.url, program: LOCAL_INBOX_PROGRAM });
+  const providers = new Providers([reader], world);
+  const context = createSenderContext(providers, {
+    feePayer: openTestFeePayer(operator),
+    program: LOCAL_INBOX_PROGRAM,
+    feeRecipient: feeRecipient.address,
+    computeUnitPriceMax: COMPUTE_UNIT_PRICE_MAX,
+  });
+  const setFrozen = async (owner: string, isFrozen: boolean) => {
+    const holder = { owner, mint };
+    if (isFrozen) control.send([operator], [createTokenAccount(operator.address, holder)]);
+    control.setFrozen(findTokenAccount(holder), isFrozen);
+    control.nextSlot();
+  };
+  return {
+    reader,
+    chain: { caip2: chain, readers: [reader], providers, sender: new SolanaSender(context), feeds: [] },
+    config: {
+      ...TEST_CHAIN_CONFIG,
+      tokens: [{ ...USDC, slug: "usdc", tokenProgram: USDC.program, minimumUnits: 0n, isOrigin: true, isRail: true }],
+    },
+    tokens: { plain: mint },
+    payers: [payer.address, stranger.address],
+    feeRecipient: feeRecipient.address,
+    newAddress: () => createWallet(solana, 0n).address,
+    newItem: (payout) => payInboxOf(operator.address, { payout }),
+    // The first one closes the inbox's token account, and the program settles none that is missing.
+    emptySettlementStatus: "reverted",
+    pay: async (from, { token, to, units }) =>
+      payTokens(solana, { to, units, mint: token, from: from === payer.address ? payer : stranger }),
+    mine: async (blocks) => control.nextSlot(blocks),
+    reorg: async (depth) => {
+      // The open block, which the reader does not see, is replaced too.
+      control.fork(depth + 1);
+      control.nextSlot(depth);
+    },
+    blocklist: (account) => setFrozen(account, true),
+    unblocklist: (account) => setFrozen(account, false),
+    close: async () => {
+      await reader.close();
+      await solana.stop();
+    },
+  };
+}

@@ -1,0 +1,192 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { computeSolanaInbox } from "@tributary/inbox/solana/address";
+import { buildSettle } from "@tributary/inbox/solana/instructions";
+import { toSolanaPayTerms } from "../../src/chain/solana/intentInbox.ts";
+import { LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../src/dev/solana/fixtures.ts";
+import { createTokenAccount, findTokenAccount } from "../../src/dev/solana/instructions.ts";
+import type { IntentRow } from "../../src/intent/store.ts";
+import { createWallet, payTokens } from "../support/solana.ts";
+import { openSolanaRoad, type SolanaRoad } from "../support/solanaRoad.ts";
+
+const USDC = 1_000_000n;
+const MINT = LOCAL_MINTS.USDC.address;
+const { feeRecipient, stranger } = SOLANA_ACCOUNTS;
+
+describe("paying and settling on Solana", () => {
+  let road: SolanaRoad;
+  before(async () => {
+    road = await openSolanaRoad();
+  });
+  after(() => road.close());
+
+  const amountsOf = async (intent: IntentRow) =>
+    (await road.settlements(intent)).map((row) => [row.status, row.gross_units, row.fee_units, row.net_units]);
+  const accountOf = (owner: string) => findTokenAccount({ owner, mint: MINT });
+  const lamportsOf = (address: string) => road.solana.control.account(address)?.lamports ?? 0n;
+  const inboxOf = (intent: IntentRow) =>
+    computeSolanaInbox(toSolanaPayTerms(intent), {
+      program: intent.inbox_hub,
+      tokenProgram: intent.inbox_implementation,
+    });
+  const isCounted = (intent: IntentRow) => async () => (await road.intent(intent)).counted_units > 0n;
+  const isSeen = (intent: IntentRow) => async () => (await road.intent(intent)).received_units > 0n;
+  /** A refusal is tried again for some hours before the settlement is held. */
+  const untilHeld = async (intent: IntentRow) => {
+    const isHeld = async () => (await road.settlements(intent)).some(({ status }) => status === "held");
+    for (let hours = 0; hours < 30 && !(await isHeld()); hours += 1) {
+      road.advance(3_600_000);
+      await road.tick();
+    }
+    const [settlement] = await road.settlements(intent);
+    assert.equal(settlement?.status, "held");
+    assert.match(settlement.reason ?? "", /^settle_refused ./);
+  };
+  /** A merchant's wallet whose token account exists. */
+  const openPayout = () => {
+    const wallet = createWallet(road.solana, 0n);
+    road.solana.control.send([stranger], [createTokenAccount(stranger.address, { owner: wallet.address, mint: MINT })]);
+    return wallet;
+  };
+
+  test("a deposit counts when it is final, and is settled to the unit, at no cost to the operator", async () => {
+    const intent = await road.create({ priceUnits: 1_000_000_000, oneTime: true, payoutWallet: openPayout().address });
+    const before = lamportsOf(road.payer.address);
+    const signature = road.pay(intent, 1_000n * USDC);
+    await road.until(isSeen(intent));
+    assert.equal((await road.intent(intent)).counted_units, 0n, "it is confirmed, not final");
+    const fees = road.unitsOf(feeRecipient.address);
+    await road.untilLanded(intent);
+    assert.deepEqual(await amountsOf(intent), [["landed", 1_000n * USDC, 5n * USDC, 995n * USDC]]);
+    assert.deepEqual(
+      [
+        road.unitsOf(intent.payout_wallet),
+        road.unitsOf(feeRecipient.address) - fees,
+        lamportsOf(accountOf(intent.inbox_address)),
+      ],
+      [995n * USDC, 5n * USDC, 0n],
+    );
+    const paid = await road.intent(intent);
+    assert.deepEqual([paid.status, paid.settled_units], ["settled", 1_000n * USDC]);
+    const [deposit] = await road.db.root.selectFrom("deposit").selectAll().where("intent_id", "=", intent.id).execute();
+    assert.equal(deposit?.chain_tx, signature);
+    assert.ok(lamportsOf(road.payer.address) >= before, "the payer's rent paid for the settlement");
+  });
+
+  test("a second deposit, after the inbox's account was closed, is counted and settled as the first", async () => {
+    const intent = await road.create({ payoutWallet: openPayout().address });
+    road.pay(intent, 20n * USDC);
+    await road.untilLanded(intent);
+    road.pay(intent, 30n * USDC);
+    await road.untilLanded(intent, 2);
+    assert.deepEqual(
+      (await amountsOf(intent)).map(([status, gross]) => [status, gross]),
+      [
+        ["landed", 20n * USDC],
+        ["landed", 30n * USDC],
+      ],
+    );
+  });
+
+  test("a missing payout account is created", async () => {
+    const wallet = createWallet(road.solana, 0n);
+    const intent = await road.create({ payoutWallet: wallet.address });
+    road.pay(intent, 20n * USDC);
+    await road.untilLanded(intent);
+    assert.equal(road.unitsOf(wallet.address), 19_900_000n);
+  });
+
+  test("a frozen payout account holds the settlement with a reason, and lands once it is thawed", async () => {
+    const intent = await road.create({ payoutWallet: openPayout().address });
+    const account = accountOf(intent.payout_wallet);
+    road.solana.control.setFrozen(account, true);
+    const other = await road.create({ payoutWallet: openPayout().address });
+    road.pay(intent, 20n * USDC);
+    road.pay(other, 10n * USDC);
+    await road.untilLanded(other);
+    await untilHeld(intent);
+    road.solana.control.setFrozen(account, false);
+    road.solana.control.confirm();
+    road.advance(86_400_000);
+    await road.untilLanded(intent);
+    assert.equal(road.unitsOf(intent.payout_wallet), 19_900_000n);
+  });
+
+  test("a frozen fee account forfeits the fee and stops no payout", async () => {
+    const intent = await road.create({ payoutWallet: openPayout().address });
+    road.solana.control.setFrozen(accountOf(feeRecipient.address), true);
+    road.pay(intent, 20n * USDC);
+    await road.untilLanded(intent);
+    road.solana.control.setFrozen(accountOf(feeRecipient.address), false);
+    assert.deepEqual(await amountsOf(intent), [["landed", 20n * USDC, 0n, 20n * USDC]]);
+  });
+
+  test("a frozen inbox is held with a reason", async () => {
+    const intent = await road.create({ payoutWallet: openPayout().address });
+    road.pay(intent, 20n * USDC);
+    road.solana.control.setFrozen(accountOf(intent.inbox_address), true);
+    await road.until(isCounted(intent));
+    await untilHeld(intent);
+    road.solana.control.setFrozen(accountOf(intent.inbox_address), false);
+    road.solana.control.confirm();
+    road.advance(86_400_000);
+    await road.untilLanded(intent);
+  });
+
+  test("a stranger who settles before anybody looks leaves the deposit and the settlement in the books", async () => {
+    const intent = await road.create({ payoutWallet: openPayout().address });
+    const signature = road.pay(intent, 20n * USDC);
+    road.solana.control.send([stranger], [buildSettle([inboxOf(intent)])]);
+    await road.untilLanded(intent);
+    await road.until(isCounted(intent));
+    assert.deepEqual(await amountsOf(intent), [["landed", 20n * USDC, 100_000n, 19_900_000n]]);
+    const deposits = await road.db.root.selectFrom("deposit").selectAll().where("intent_id", "=", intent.id).execute();
+    assert.deepEqual(
+      deposits.map(({ chain_tx, status }) => [chain_tx, status]),
+      [[signature, "counted"]],
+    );
+  });
+
+  test("a deposit in a dropped slot is gone, and counts when it lands again", async () => {
+    const intent = await road.create({ payoutWallet: openPayout().address });
+    road.pay(intent, 20n * USDC);
+    road.solana.control.nextSlot(2);
+    await road.until(isSeen(intent));
+    road.solana.control.fork(4);
+    const isGone = async () => (await road.intent(intent)).received_units === 0n;
+    await road.until(isGone);
+    road.pay(intent, 21n * USDC);
+    await road.untilLanded(intent);
+    assert.deepEqual(
+      (await amountsOf(intent)).map(([status, gross]) => [status, gross]),
+      [["landed", 21n * USDC]],
+    );
+  });
+
+  test("another mint in the inbox's owner is no deposit", async () => {
+    const intent = await road.create({ payoutWallet: openPayout().address });
+    payTokens(road.solana, { to: intent.inbox_address, units: 50n * USDC, mint: LOCAL_MINTS.EURC.address });
+    road.pay(intent, 1n * USDC);
+    await road.untilLanded(intent);
+    assert.equal((await road.intent(intent)).counted_units, 1n * USDC);
+  });
+
+  test("nine deposits at once settle in two transactions", async () => {
+    const intents: IntentRow[] = [];
+    for (let count = 0; count < 9; count += 1) intents.push(await road.create());
+    for (const intent of intents) road.pay(intent, 10n * USDC);
+    for (const intent of intents) await road.untilLanded(intent);
+    const chainTxs = await road.db.root
+      .selectFrom("movement")
+      .select("chain_tx")
+      .distinct()
+      .where("direction", "=", "out")
+      .where(
+        "intent_id",
+        "in",
+        intents.map(({ id }) => id),
+      )
+      .execute();
+    assert.equal(chainTxs.length, 2);
+  });
+});
