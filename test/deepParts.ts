@@ -1,4 +1,5 @@
 import type { DeepPart } from "../scripts/tests/deepParts.ts";
+import { bridgeMutants } from "./bridge/mutants.ts";
 import { mutants } from "./sim/mutants.ts";
 
 // What takes too long for every commit. `npm test` has a sample of each of these; a share of them runs after it in .ci/run.
@@ -9,6 +10,9 @@ const MUTANTS_PER_PART = 2;
 /** Each part ends a process at every so many steps, and the parts together at all of them. */
 const CRASH_STRIDE = 4;
 const KILLS_PER_PART = 20;
+const PAIR_RUNS = 50;
+const PAIR_RUNS_PER_PART = 2;
+const KILLS_PER_PAIR_RUN = 6;
 const PROGRAM_MUTANT_PARTS = 8;
 
 export const DEEP_PARTS: readonly DeepPart[] = [
@@ -16,12 +20,33 @@ export const DEEP_PARTS: readonly DeepPart[] = [
   ...mutantParts(),
   ...crashParts(),
   ...programMutantParts(),
+  ...bridgeMutants.map(({ name }) => ({
+    name: `a planted bug of crossings: ${name}`,
+    command: ["test/bridge/runMutant.ts", name],
+    seconds: 30,
+  })),
+  ...[0, 1, 2, 3].map((first) => ({
+    name: `a process ends before each statement on the way across chains, ${first + 1} of 4`,
+    command: ["scripts/test.ts", "--workers=1", "test/road/crossingCrash.test.ts"],
+    environment: { TRIBUTARY_CRASH_FIRST: String(first), TRIBUTARY_CRASH_STRIDE: "4" },
+    seconds: 100,
+  })),
   ...[1, 2].map((part) => ({
     name: `${KILLS_PER_PART} kills under load, ${part} of 2`,
     command: ["test/chaos/main.ts", "kill", "--kills", String(KILLS_PER_PART)],
     seconds: 60,
   })),
-  ...["test/http/{create,record}*/**", "test/http/{archive,get,list}*/**"].map((files) => ({
+  ...pairParts(),
+  ...["test/http/{create,record}*/**", "test/http/{archive,get,list,replace,update}*/**"].map((files) => ({
+    name: `each file a process: ${files}`,
+    command: ["scripts/test.ts", "--isolate", "--workers=1", files],
+    seconds: 55,
+  })),
+  ...[
+    "programs/test/!(fuzz|build|mutants).test.ts",
+    "src/{chain,db}/**",
+    "test/http/@(check|limits|idem|createR)*.ts",
+  ].map((files) => ({
     name: `each file a process: ${files}`,
     command: ["scripts/test.ts", "--isolate", "--workers=1", files],
     seconds: 55,
@@ -36,6 +61,12 @@ export const DEEP_PARTS: readonly DeepPart[] = [
     command: ["scripts/test.ts", "--workers=1", files],
     environment: { TEST_DATABASE: "pglite" },
     seconds: 60,
+  })),
+  ...["fuzz", "rounds"].map((seed) => ({
+    name: `20,000 random instructions for the inbox program on Solana, seed ${seed}`,
+    command: ["scripts/test.ts", "--workers=1", "programs/test/fuzz.test.ts"],
+    environment: { TRIBUTARY_FUZZ_ROUNDS: "20000", TRIBUTARY_FUZZ_SEED: seed },
+    seconds: 25,
   })),
   {
     name: "a blocked fee wallet and a batch of 100",
@@ -67,6 +98,11 @@ export const DEEP_PARTS: readonly DeepPart[] = [
     seconds: 70,
   },
   {
+    name: "foreign tools on the OpenAPI document, from the package registry",
+    command: ["--no-warnings", "test/client/foreign/main.ts"],
+    seconds: 25,
+  },
+  {
     name: "forge, whatever has passed before",
     command: ["scripts/test.ts", "--workers=1", "contracts/test/{artifacts,forge}.test.ts"],
     environment: { FORGE_ALWAYS: "1" },
@@ -87,6 +123,16 @@ function mutantParts(): DeepPart[] {
   return Array.from({ length: Math.ceil(names.length / MUTANTS_PER_PART) }, (_, part) => {
     const chosen = names.slice(part * MUTANTS_PER_PART, (part + 1) * MUTANTS_PER_PART);
     return { name: `planted bugs: ${chosen.join(", ")}`, command: ["test/sim/runMutants.ts", ...chosen], seconds: 30 };
+  });
+}
+
+/** Two processes over one database, with kills and reorgs. The parts have seeds of their own. */
+function pairParts(): DeepPart[] {
+  return Array.from({ length: PAIR_RUNS / PAIR_RUNS_PER_PART }, (_, part) => {
+    const seed = 1 + part * PAIR_RUNS_PER_PART;
+    const sizes = ["--runs", String(PAIR_RUNS_PER_PART), "--kills", String(KILLS_PER_PAIR_RUN), "--seed", String(seed)];
+    const name = `two processes with kills and reorgs, runs ${seed} to ${seed + PAIR_RUNS_PER_PART - 1}`;
+    return { name, command: ["test/chaos/main.ts", "pair", ...sizes], seconds: 55 };
   });
 }
 

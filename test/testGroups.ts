@@ -7,13 +7,16 @@ import { shareTestServer } from "./support/database.ts";
 /** Modules whose one instance all files of a process use. */
 const TEST_APIS = ["test/support/api.ts", "test/support/remoteGateApi.ts", "test/support/testDatabaseFailures.ts"];
 
-/** Files of the operations' folder that measure memory, time or sockets. */
-const MEASURED = "test/http/@(connectionLimits|memory|rawHttp|limits|idempotencyKey|createRace).test.ts";
-const PAGES = "test/http/@(checkout|checkoutEvents|checkoutRoutes|checkoutState|docs|embed|sdk|sdkBundle).test.ts";
+/** Files of the operations' folder that measure memory or sockets, or draw pages in frames. */
+const ALONE = "test/http/@(connectionLimits|memory|rawHttp|embed|sdk|sdkBundle).test.ts";
+const CONCURRENT = "test/http/@(limits|idempotencyKey|createRace).test.ts";
+const PAGES = "test/http/@(checkout|checkoutEvents|checkoutRoutes|checkoutState|docs).test.ts";
 
 export const TEST_RUN: TestRunSetup = {
   groups: [
-    { name: "http, alone", files: [MEASURED, PAGES] },
+    { name: "http, alone", files: [ALONE] },
+    { name: "pages", files: [PAGES], isShared: true, preload: [...TEST_APIS, "test/support/sharedBrowser.ts"] },
+    { name: "http, concurrent", files: [CONCURRENT], isShared: true, preload: TEST_APIS },
     { name: "http", files: ["test/http/**"], isShared: true, preload: TEST_APIS },
     {
       name: "pure",
@@ -38,7 +41,10 @@ export const TEST_RUN: TestRunSetup = {
     },
     {
       name: "stations",
-      files: ["src/{event,idempotency,inbox,intent,ledger,merchant,settlement,view}/**"],
+      files: [
+        "src/{bridge,event,idempotency,inbox,intent,ledger,merchant,settlement,view}/**",
+        "test/support/reusedDatabases.test.ts",
+      ],
       isShared: true,
       preload: TEST_APIS,
     },
@@ -46,39 +52,97 @@ export const TEST_RUN: TestRunSetup = {
     { name: "deposit", files: ["src/deposit/**"], isShared: true },
     { name: "road", files: ["test/road/**"], isShared: true },
     {
+      name: "programs",
+      files: ["programs/test/!(fuzz|build|mutants).test.ts"],
+      isShared: true,
+      preload: [
+        "programs/test/support/world.ts",
+        "programs/test/support/scene.ts",
+        "programs/test/support/cctpWorld.ts",
+      ],
+    },
+    {
+      name: "Solana",
+      files: ["test/solana/**", "src/chain/solana/send/**"],
+      isShared: true,
+      preload: ["test/support/solanaInboxes.ts", "test/support/solanaKit.ts"],
+    },
+    { name: "local Solana", files: ["src/dev/solana/**"], isShared: true, preload: ["test/support/solana.ts"] },
+    {
+      name: "chain",
+      files: ["src/chain/{checkedReader,rpc/*,evm/*,evm/rpc/*,evm/send/!(nonceRecovery),solana/*}.test.ts"],
+      isShared: true,
+    },
+    {
+      name: "database",
+      files: ["src/db/{database,migrate,parameters}.test.ts", "src/db/{pglite,postgres}/!(pglite).test.ts"],
+      isShared: true,
+    },
+    {
+      name: "commands beside a dev world",
+      files: ["test/cli/{accounts,ledger,pay,usageErrors}.test.ts"],
+      isShared: true,
+      preload: ["test/support/devWorld.ts"],
+    },
+    {
+      name: "checkout",
+      files: ["test/checkout/**"],
+      isShared: true,
+      preload: ["test/support/devWorld.ts", "test/support/sharedBrowser.ts"],
+    },
+    { name: "recover", files: ["test/recover/**"], isShared: true, preload: ["test/support/sharedBrowser.ts"] },
+    { name: "cost", files: ["test/cost/**"], isShared: true },
+    {
+      name: "server",
+      files: [
+        "src/http/**",
+        "src/db/serverClock.test.ts",
+        "test/client/{apiKey,client}.test.ts",
+        "test/conformance/**",
+      ],
+      isShared: true,
+      preload: TEST_APIS,
+    },
+    {
       name: "alone",
       files: ["src/{chain,db,deposit,dev,http,watch}/**", "packages/**", "contracts/**", "programs/**", "test/*/**"],
     },
   ],
   slowSeconds: {
-    http: 40,
-    stations: 40,
-    road: 200,
-    watch: 180,
-    "test/cli/serve.test.ts": 46,
-    "test/merchant/processes.test.ts": 34,
-    "programs/test/fuzz.test.ts": 25,
-    "test/checkout/demoShop.test.ts": 34,
-    "test/cli/dev.test.ts": 32,
-    "test/checkout/payment.test.ts": 30,
-    "test/checkout/accessibility.test.ts": 18,
-    "test/checkout/screens.test.ts": 14,
-    "test/crash/crash.test.ts": 32,
-    "test/sim/sim.test.ts": 30,
-    "test/cost/history.test.ts": 25,
-    "test/cost/dust.test.ts": 20,
-    "test/cli/pay.test.ts": 20,
+    road: 180,
+    watch: 130,
+    "test/cli/operate.test.ts": 50,
+    "test/cli/serve.test.ts": 45,
     "test/cli/watch.test.ts": 16,
-    "test/cli/ledger.test.ts": 15,
-    "test/cli/operate.test.ts": 15,
-    "test/recover/offlineRecovery.test.ts": 15,
+    "test/cli/hub.test.ts": 15,
+    checkout: 120,
+    cost: 70,
+    recover: 70,
+    "test/alarm/alarms.test.ts": 20,
+    server: 30,
+    "commands beside a dev world": 90,
+    "test/cli/dev.test.ts": 69,
+    http: 60,
+    pages: 60,
+    stations: 50,
+    "test/crash/crash.test.ts": 40,
+    "test/sim/sim.test.ts": 40,
+    database: 40,
+    chain: 35,
+    "test/merchant/processes.test.ts": 34,
+    "http, concurrent": 30,
+    deposit: 30,
+    "test/cli/secretLeaks.test.ts": 30,
+    programs: 25,
+    "test/http/sdk.test.ts": 20,
+    "test/http/embed.test.ts": 16,
+    "test/http/connectionLimits.test.ts": 15,
     "test/crash/shutdown.test.ts": 14,
     "src/chain/evm/send/nonceRecovery.test.ts": 14,
-    "test/recover/theftAttempts.test.ts": 12,
+    "test/http/sdkBundle.test.ts": 14,
+    "programs/test/fuzz.test.ts": 12,
     "test/tools/tools.test.ts": 12,
-    "test/cli/hub.test.ts": 11,
     "src/db/pglite/pglite.test.ts": 10,
-    "programs/test/exactAmounts.test.ts": 10,
   },
   startShared: shareTestServer,
 };

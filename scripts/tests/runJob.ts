@@ -68,7 +68,7 @@ function startProcess(job: TestJob, { context, reportPath }: { context: JobConte
     `--test-reporter-destination=${reportPath}`,
   ];
   const files = JSON.stringify({ root, files: job.files, preload: job.preload });
-  return spawn(process.execPath, ["--test", "--test-isolation=none", ...reporters, ...nodeOptions, RUN_FILES], {
+  return spawn(process.execPath, [...reporters, ...nodeOptions, RUN_FILES], {
     cwd: root,
     env: { NODE_COMPILE_CACHE: join(root, CODE_CACHE), ...process.env, ...environment, TRIBUTARY_TEST_FILES: files },
     // The input pipe shows the process that the runner is alive.

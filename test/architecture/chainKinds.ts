@@ -17,6 +17,7 @@ const NEUTRAL_FOLDERS = [
   "view",
   "watch",
   "deposit",
+  "bridge",
   "settlement",
   "audit",
   "loops",

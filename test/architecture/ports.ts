@@ -39,9 +39,9 @@ const PORTS: readonly Port[] = [
   },
   { path: "src/kernel/entropy.ts", allowed: ["randomness"], reason: "it is the source of randomness" },
   { path: "src/config/config.ts", allowed: ["environment"], reason: "it is the only reader of the environment" },
-  { path: "src/chain/evm/rpc/jsonRpcClient.ts", allowed: ["network"], reason: "it calls a chain's providers" },
+  { path: "src/chain/rpc/jsonRpcClient.ts", allowed: ["network"], reason: "it calls a chain's providers" },
   {
-    path: "src/chain/evm/rpc/textSocket.ts",
+    path: "src/chain/rpc/textSocket.ts",
     allowed: ["network"],
     reason: "it receives new blocks from a chain's providers",
   },
@@ -66,6 +66,21 @@ const PORTS: readonly Port[] = [
     reason: "the alarms compare the machine's clock with the database's",
   },
   { path: "src/alarm/sendAlarm.ts", allowed: ["network"], reason: "it calls the operator's alarm webhook" },
+  {
+    path: "src/chain/evm/bridge/attestationClient.ts",
+    allowed: ["network"],
+    reason: "it asks the bridge's attestation service",
+  },
+  {
+    path: "src/dev/attestation/attestationServer.ts",
+    allowed: ["network"],
+    reason: "it is the attestation service of the local world",
+  },
+  {
+    path: "src/dev/solana/rpc/server.ts",
+    allowed: ["network"],
+    reason: "it is the node of the local Solana",
+  },
   { path: "src/gate/remoteGate.ts", allowed: ["network"], reason: "it calls the issuing gate" },
 ];
 

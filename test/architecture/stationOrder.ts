@@ -22,6 +22,7 @@ const ROAD = [
   "view",
   "watch",
   "deposit",
+  "bridge",
   "settlement",
   "webhook",
   "alarm",

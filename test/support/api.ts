@@ -3,7 +3,7 @@ import { after } from "node:test";
 import type { FastifyInstance, LightMyRequestResponse } from "fastify";
 import type { Insertable } from "kysely";
 import { buildCatalog } from "../../src/catalog/catalog.ts";
-import type { ChainConfig, TokenConfig } from "../../src/config/config.ts";
+import { isEvmChainConfig, type EvmChainConfig, type TokenConfig } from "../../src/config/config.ts";
 import type { Db } from "../../src/db/database.ts";
 import type { IntentTable } from "../../src/db/schema.ts";
 import { buildServer } from "../../src/http/server.ts";
@@ -12,7 +12,7 @@ import { createWake } from "../../src/kernel/wake.ts";
 import { ProcessMemory } from "../../src/kernel/processMemory.ts";
 import { createAccount } from "../../src/merchant/createAccount.ts";
 import { createKey } from "../../src/merchant/keys/createKey.ts";
-import { CREATE_INTENTS } from "../../src/merchant/keys/scopes.ts";
+import { DEFAULT_SCOPES } from "../../src/merchant/keys/scopes.ts";
 import type { World } from "../../src/world.ts";
 import { openTestDatabase } from "./database.ts";
 import { assertDocumented } from "./assertDocumented.ts";
@@ -61,6 +61,8 @@ export type Merchant = {
   headers: Headers;
   get(url: string, headers?: Headers): Promise<TestResponse>;
   post(url: string, body?: unknown, headers?: Headers): Promise<TestResponse>;
+  /** Sends a body by any method. */
+  sendBody(method: string, url: string, sent: { body: unknown; headers?: Headers | undefined }): Promise<TestResponse>;
   /** Creates an intent without a destination through the API. */
   createIntent(body?: object): Promise<Json>;
   /** Inserts an intent row of this account directly, for states that need time or deposits. */
@@ -85,7 +87,7 @@ export async function openTestApi(db: Db, change: Partial<World> = {}): Promise<
   const { clock, passTime: advanceTime } = adjustableClock();
   const station = stationWorld(db);
   const [base] = station.config.chains;
-  assert(base);
+  assert(base && isEvmChainConfig(base));
   const config = { ...station.config, chains: testChains(base) };
   const world: World = {
     ...station,
@@ -122,7 +124,7 @@ function adjustableClock(): { clock: Clock; passTime: (durationMs: number) => vo
   };
 }
 
-function testChains(base: ChainConfig): ChainConfig[] {
+function testChains(base: EvmChainConfig): EvmChainConfig[] {
   const token = (symbol: string, address: string, decimals: number): TokenConfig => ({
     symbol,
     slug: symbol.toLowerCase(),
@@ -174,17 +176,18 @@ function encodeBody(body: unknown): string | Buffer | undefined {
 }
 
 async function openMerchant(world: World, send: TestApi["send"], options: MerchantOptions): Promise<Merchant> {
-  const { scopes = [CREATE_INTENTS], hasDefaults = true, expiresAt } = options;
+  const { scopes = DEFAULT_SCOPES, hasDefaults = true, expiresAt } = options;
   const wallet = randomAddress();
   const payout = { namespace: "eip155", chainReference: String(SETTLE_CHAIN_ID), wallet, currency: "USDC" } as const;
   const account = await createAccount(world, { name: "Test", ...(hasDefaults ? { payout } : {}) });
   const key = { accountId: account.id, scopes, ...(expiresAt === undefined ? {} : { expiresAt }) };
   const { keyId, apiKey } = await createKey(world, key);
   const headers = { authorization: `Bearer ${apiKey}`, "service-version": VERSION };
-  const post = (url: string, body?: unknown, more: Headers = {}) => {
+  const sendBody: Merchant["sendBody"] = (method, url, { body, headers: more = {} }) => {
     const type = body === undefined ? {} : { "content-type": "application/json" };
-    return send(url, { method: "POST", headers: { ...headers, ...type, ...more }, body });
+    return send(url, { method, headers: { ...headers, ...type, ...more }, body });
   };
+  const post: Merchant["post"] = (url, body, more) => sendBody("POST", url, { body, headers: more });
   return {
     accountId: account.id,
     keyId,
@@ -199,6 +202,7 @@ async function openMerchant(world: World, send: TestApi["send"], options: Mercha
         },
       }),
     post,
+    sendBody,
     async createIntent(body = {}) {
       const answered = await post("/api/v1/intents", body);
       assert.equal(answered.status, 201, answered.text);

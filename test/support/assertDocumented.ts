@@ -42,7 +42,10 @@ export function assertDocumented(url: string, sent: ExchangeRequest, answered: E
   const method = sent.method ?? "GET";
   const place = operations.find((one) => one.method === method && one.pattern.test(path));
   if (method === "HEAD") return;
-  if (place === undefined) return assertShape("#/components/schemas/ErrorEnvelope", answered.body, `${method} ${url}`);
+  if (place === undefined) {
+    const common = `#/components/responses/Error${answered.status}/content/${escapePointer("application/json")}/schema`;
+    return assertShape(common, answered.body, `${method} ${url}`);
+  }
   const { operationId, pointer, operation } = place;
   const status = String(answered.status);
   const response = resolveRef(operation.responses[status]);

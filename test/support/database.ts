@@ -7,6 +7,7 @@ import pg from "pg";
 import { openDatabase, type Db } from "../../src/db/database.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { loadMigratedSnapshot, schemaDigest } from "../../src/db/pglite/snapshot.ts";
+import { readNewState, restoreNewState, type NewState } from "./reusedDatabases.ts";
 import { databaseUrl, postgresVersion, startPostgres, type PostgresServer } from "./postgres.ts";
 
 /** Every kind of database, for suites that must hold on each. */
@@ -29,22 +30,29 @@ const TEMPLATE = "tributary_template";
 
 export type TestDatabaseOptions = { poolSizeMax?: number };
 
-/** Opens a new, migrated database. `close` removes it. */
+/** Opens a migrated database without rows. `close` empties or removes it. */
 export async function openTestDatabase(
   kind: (typeof databases)[number],
   options: TestDatabaseOptions = {},
 ): Promise<Db> {
   if (kind === "pglite") return await openDatabase({ directory: "memory", snapshot: await snapshot() });
-  const { url, drop } = await createPostgresDatabase();
-  const db = await openDatabase({ url, allowUnsafeFsync: true, ...options });
+  const database = unusedDatabases.pop() ?? (await createPostgresDatabase());
+  newState ??= readNewState(database.url);
+  const state = await newState;
+  const db = await openDatabase({ url: database.url, allowUnsafeFsync: true, ...options });
   return {
     ...db,
     async close() {
       await db.close();
-      await drop();
+      if (await restoreNewState(database.url, state)) unusedDatabases.push(database);
+      else await database.drop();
     },
   };
 }
+
+/** Databases of closed handles, in the state of new ones. They end with the server. */
+const unusedDatabases: PostgresDatabase[] = [];
+let newState: Promise<NewState> | undefined;
 
 export type PostgresDatabase = { url: string; drop: () => Promise<void> };
 

@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
+import { encodeKey } from "@tributary/inbox/solana/keys";
 import type { Gate } from "../../src/gate/gate.ts";
 import { openRemoteGate } from "../../src/gate/remoteGate.ts";
-import { encodeBase58 } from "./encodeBase58.ts";
 import { systemEntropy } from "../../src/kernel/entropy.ts";
 import { Secret } from "../../src/kernel/secret.ts";
 
@@ -36,7 +36,7 @@ export type FakeIssuingGate = {
 const TIMEOUT_MS = 30_000;
 const SHORT_TIMEOUT_MS = 150;
 
-/** By default, binds every customer and issues the fixed address, else one address per intent, chain and mint. */
+/** By default, binds every customer and issues the address of the request. */
 export async function openFakeIssuingGate(): Promise<FakeIssuingGate> {
   const requests: GateRequest[] = [];
   let behaviour: GateBehaviour = issueAlways();
@@ -75,14 +75,8 @@ export async function openFakeIssuingGate(): Promise<FakeIssuingGate> {
 }
 
 export function issueAlways(): GateBehaviour {
-  const issued = new Map<string, string>();
-  return ({ kind, body }, response) => {
-    if (kind === "customers") return sendReply(response, { verdict: "bound" });
-    const key = `${body.intentId} ${body.chain} ${body.token}`;
-    const known = body.address ?? issued.get(key) ?? newSolanaAddress();
-    issued.set(key, known);
-    return sendReply(response, { verdict: "issued", address: known });
-  };
+  return ({ kind, body }, response) =>
+    sendReply(response, kind === "customers" ? { verdict: "bound" } : { verdict: "issued", address: body.address });
 }
 
 function sendReply(response: ServerResponse, answer: unknown, status = 200): void {
@@ -132,5 +126,5 @@ export const BROKEN_BEHAVIOURS: Readonly<Record<string, GateBehaviour>> = {
 };
 
 export function newSolanaAddress(): string {
-  return encodeBase58(new Uint8Array([200, ...systemEntropy.bytes(31)]));
+  return encodeKey(new Uint8Array([200, ...systemEntropy.bytes(31)]));
 }

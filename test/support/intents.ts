@@ -7,6 +7,9 @@ import type { IntentRow } from "../../src/intent/store.ts";
 import { toInboxTerms } from "../../src/intent/inboxTerms.ts";
 import { systemEntropy } from "../../src/kernel/entropy.ts";
 import { newId } from "../../src/kernel/ids.ts";
+import type { Namespace } from "../../src/kernel/caip.ts";
+import { pinInbox } from "../../src/intent/pins/pinInbox.ts";
+import { SOLANA_CHAIN_CONFIG } from "./solanaConfig.ts";
 import { sql, type Insertable } from "kysely";
 
 type NewIntentValues = Omit<Insertable<IntentTable>, "seq">;
@@ -17,16 +20,18 @@ export const TEST_CHAIN = "eip155:31337";
 export const TEST_TOKEN = "0x00000000000000000000000000000000000c0de6";
 export const FEE_RECIPIENT = "0x00000000000000000000000000000000000fee00";
 
+/** Payouts on Solana use it. */
+const SOLANA_CONFIG = { chains: [SOLANA_CHAIN_CONFIG], feeRecipient: FEE_RECIPIENT };
 const ZERO_32 = `0x${"0".repeat(64)}`;
 const CREATED_AT = new Date("2026-11-01T12:00:00Z");
 
 const DEPOSIT_INBOX = [
-  sql<"eip155">`'eip155'`.as("namespace"),
-  sql<string>`''`.as("reference"),
+  sql<Namespace>`payout_namespace`.as("namespace"),
+  sql<string>`case when payout_namespace = 'eip155' then '' else payout_chain_reference end`.as("reference"),
   sql<string>`inbox_address`.as("address"),
   sql<string>`id`.as("intent_id"),
   sql<"deposit">`'deposit'`.as("kind"),
-  sql<string>`''`.as("token"),
+  sql<string>`case when payout_namespace = 'eip155' then '' else payout_token end`.as("token"),
   sql<Date>`created_at`.as("created_at"),
 ] as const;
 
@@ -35,7 +40,7 @@ export async function insertIntent(db: Db, overrides: IntentOverrides = {}): Pro
   const accountId = overrides.account_id ?? (await insertAccount(db));
   const id = overrides.id ?? newId("pi", systemEntropy);
   const pinned = {
-    payout_namespace: "eip155" as const,
+    payout_namespace: "eip155" as Namespace,
     payout_chain_reference: "31337",
     payout_wallet: randomAddress(),
     payout_token: TEST_TOKEN,
@@ -44,10 +49,15 @@ export async function insertIntent(db: Db, overrides: IntentOverrides = {}): Pro
     recovery: `0x${"0".repeat(40)}`,
     recover_after: 1_800_000_000n,
     routes_root: ZERO_32,
+    route_set: null,
     inbox_salt: computeInboxSalt(ZERO_32 as `0x${string}`, id) as string,
     ...overrides,
   };
-  const terms = toInboxTerms({ ...pinned, recover_after: BigInt(pinned.recover_after) });
+  const terms = { ...pinned, recover_after: BigInt(pinned.recover_after) };
+  const inbox =
+    pinned.payout_namespace === "solana"
+      ? pinInbox(SOLANA_CONFIG, terms, { recovery: null, solana_recovery: null })
+      : { rent_recipient: null, inbox_address: computeInboxAddress(toInboxTerms(terms)) };
   const values: NewIntentValues = {
     id,
     account_id: accountId,
@@ -65,7 +75,6 @@ export async function insertIntent(db: Db, overrides: IntentOverrides = {}): Pro
     underpay_tolerance_bps: 0,
     inbox_hub: hubAddress,
     inbox_implementation: implementationAddress,
-    inbox_address: computeInboxAddress(terms),
     widget_token_hash: systemEntropy.bytes(32),
     customer_bound_at: CREATED_AT,
     created_at: CREATED_AT,
@@ -73,6 +82,7 @@ export async function insertIntent(db: Db, overrides: IntentOverrides = {}): Pro
     settled_at: null,
     archived_at: null,
     ...pinned,
+    ...inbox,
     ...overrides,
   };
   return insertIntentRow(db, values);

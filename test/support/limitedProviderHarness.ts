@@ -5,7 +5,7 @@ import { createEvmChain } from "../../src/chain/evm/openEvmChain.ts";
 import { ProviderFailed } from "../../src/chain/reader.ts";
 import { openEvmNode } from "../../src/chain/evm/rpcNode.ts";
 import { openGasAccount } from "../../src/chain/evm/send/gasAccount.ts";
-import type { ChainConfig } from "../../src/config/config.ts";
+import type { EvmChainConfig } from "../../src/config/config.ts";
 import type { Db } from "../../src/db/database.ts";
 import type { Caip2 } from "../../src/kernel/caip.ts";
 import { addMs, systemClock } from "../../src/kernel/clock.ts";
@@ -228,7 +228,7 @@ export async function openLimitedProviderHarness(db: Db) {
 }
 
 function catalogOf({ chainId }: FakeChain): Catalog {
-  const config: ChainConfig = {
+  const config: EvmChainConfig = {
     ...TEST_CHAIN_CONFIG,
     caip2: `eip155:${chainId}`,
     chainId,

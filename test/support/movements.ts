@@ -7,6 +7,8 @@ import { caip2, type Caip2 } from "../../src/kernel/caip.ts";
 // Rows as the watch station records them, for tests of stations that only read them.
 
 export type MovementInput = {
+  /** The payout's chain by default. */
+  chain?: Caip2;
   chainTx: string;
   position?: number;
   direction?: "in" | "out";
@@ -18,6 +20,8 @@ export type MovementInput = {
   fork?: string;
   place?: number;
   orphaned?: boolean;
+  /** Set where a bridge gave or took the units, with what it kept. */
+  crossing?: { explainedBy: string; feeUnits: bigint };
 };
 
 const SEEN_AT = new Date("2026-11-01T12:00:05Z");
@@ -36,9 +40,17 @@ export async function setHead(
       finalized_number = excluded.finalized_number`.execute(db.root);
 }
 
-/** Records movements of one intent under one new revision, and rewrites known ones. */
+/** Records movements of one intent under one new revision of each chain, and rewrites known ones. */
 export async function recordMovements(db: Db, intent: IntentRow, movements: readonly MovementInput[]): Promise<void> {
-  const chain = caip2(intent.payout_namespace, intent.payout_chain_reference);
+  const payoutChain = caip2(intent.payout_namespace, intent.payout_chain_reference);
+  for (const [chain, onChain] of Map.groupBy(movements, (movement) => movement.chain ?? payoutChain))
+    await recordOnChain(db, { chain, intent, movements: onChain });
+}
+
+async function recordOnChain(
+  db: Db,
+  { chain, intent, movements }: { chain: Caip2; intent: IntentRow; movements: readonly MovementInput[] },
+): Promise<void> {
   await db.transaction(async (tx) => {
     const { rows } = await sql<{ revision: bigint }>`
       update chain_cursor set revision = revision + 1 where chain = ${chain} returning revision`.execute(tx);
@@ -63,7 +75,8 @@ export async function recordMovements(db: Db, intent: IntentRow, movements: read
           intent_id: intent.id,
           inbox: intent.inbox_address,
           token: movement.token ?? intent.payout_token,
-          explained_by: null,
+          explained_by: movement.crossing?.explainedBy ?? null,
+          bridge_fee_units: movement.crossing?.feeUnits ?? null,
           seen_at: SEEN_AT,
           ...columns,
         })

@@ -7,7 +7,7 @@ import { openGasAccount } from "../../src/chain/evm/send/gasAccount.ts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import { HUB } from "../../src/dev/chains/contracts.ts";
 import { MAX_FEE_PER_GAS_DEFAULT } from "../../src/config/knownChains.ts";
-import type { ChainConfig, Config } from "../../src/config/config.ts";
+import type { EvmChainConfig, Config } from "../../src/config/config.ts";
 import type { Db } from "../../src/db/database.ts";
 import type { DepositRow } from "../../src/deposit/deposit.ts";
 import { verifyDeposits } from "../../src/deposit/agreement/verifyDeposits.ts";
@@ -56,7 +56,7 @@ export type Road = {
 export type RoadOptions = {
   database?: (typeof databases)[number];
   feeBps?: number;
-  chain?: Partial<ChainConfig>;
+  chain?: Partial<EvmChainConfig>;
   clock?: Clock;
   /** The chain's RPC URL for the service, by default the chain's own. With it, the road starts without a first poll. */
   rpcUrl?: (chain: TestChain) => Promise<string>;

@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { buildCatalog } from "../../src/catalog/catalog.ts";
 import { MAX_FEE_PER_GAS_DEFAULT } from "../../src/config/knownChains.ts";
-import type { ChainConfig, Config } from "../../src/config/config.ts";
+import type { EvmChainConfig, Config } from "../../src/config/config.ts";
 import type { Db } from "../../src/db/database.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { systemEntropy } from "../../src/kernel/entropy.ts";
@@ -13,7 +13,7 @@ import { FEE_RECIPIENT, TEST_CHAIN, TEST_TOKEN } from "./intents.ts";
 export type StationWorld = Pick<World, "db" | "clock" | "entropy" | "config" | "catalog" | "log" | "wake" | "memory">;
 
 /** A complete chain configuration for tests that override single fields. */
-export const TEST_CHAIN_CONFIG: ChainConfig = {
+export const TEST_CHAIN_CONFIG: EvmChainConfig = {
   caip2: TEST_CHAIN,
   chainId: 31337,
   name: "Local",
@@ -35,7 +35,7 @@ export const TEST_CHAIN_CONFIG: ChainConfig = {
 };
 
 /** The world of a station that needs only rows and time: one chain that counts after two confirmations. */
-export function stationWorld(db: Db, chain: Partial<ChainConfig> = {}): StationWorld {
+export function stationWorld(db: Db, chain: Partial<EvmChainConfig> = {}): StationWorld {
   const config: Config = {
     environment: "test",
     baseUrl: "http://127.0.0.1:8787",

@@ -5,7 +5,7 @@ import { privateKeyToAccount } from "viem/accounts";
 export type WalletCall = { readonly method: string; readonly params: readonly unknown[] };
 
 type AddedChain = { chainId: string; rpcUrls: string[] };
-type TransferCall = { to: Hex; data: Hex; gas: Hex };
+type TransferCall = { to: Hex; data: Hex; gas?: Hex };
 
 /**
  * A wallet in the page's browser, announced by EIP-6963. It begins on a chain of its own and knows no other: it takes a chain's RPC URL
@@ -16,15 +16,20 @@ export class TestWallet {
   readonly #privateKey: Hex;
   readonly #rpcUrls = new Map<string, string>();
   #chainId = "0x1";
-  /** Refuses the next transaction, as a person can. */
-  refusesNext = false;
+  /** The method whose next call it refuses, as a person can. */
+  refusesNext: string | undefined;
 
   constructor(privateKey: string) {
     this.#privateKey = `0x${privateKey.replace(/^0x/, "")}`;
   }
 
-  /** Must be called before the page is opened. */
-  async install(page: Page, name: string): Promise<void> {
+  /** Makes the wallet know a chain, as one that the person has added before. */
+  addChain(chainId: number, rpcUrl: string): void {
+    this.#rpcUrls.set(`0x${chainId.toString(16)}`, rpcUrl);
+  }
+
+  /** Must be called before the page is opened. `isInFrames` false: like most wallets, it reaches no frame. */
+  async install(page: Page, name: string, { isInFrames = true } = {}): Promise<void> {
     await page.exposeFunction("testWalletRequest", (method: string, params: readonly unknown[] = []) =>
       this.#handle(method, params).then(
         (result) => ({ result }),
@@ -34,6 +39,7 @@ export class TestWallet {
       ),
     );
     await page.addInitScript(`(() => {
+      if (${!isInFrames} && window.parent !== window) return;
       const provider = { request: async ({ method, params }) => {
         const { result, error } = await window.testWalletRequest(method, params);
         if (error) throw error;
@@ -49,6 +55,7 @@ export class TestWallet {
 
   async #handle(method: string, params: readonly unknown[]): Promise<unknown> {
     this.calls.push({ method, params });
+    this.#refuseIfAsked(method);
     const account = privateKeyToAccount(this.#privateKey);
     switch (method) {
       case "eth_requestAccounts":
@@ -67,17 +74,19 @@ export class TestWallet {
         return null;
       }
       case "eth_sendTransaction": {
-        if (this.refusesNext) {
-          this.refusesNext = false;
-          throw new WalletError(4001, "the person refused");
-        }
         const [{ to, data, gas }] = params as [TransferCall];
         const client = createWalletClient({ account, transport: http(this.#rpcUrls.get(this.#chainId) ?? "") });
-        return client.sendTransaction({ chain: null, to, data, gas: BigInt(gas) });
+        return client.sendTransaction({ chain: null, to, data, ...(gas === undefined ? {} : { gas: BigInt(gas) }) });
       }
       default:
         return this.#forward(method, params);
     }
+  }
+
+  #refuseIfAsked(method: string): void {
+    if (this.refusesNext !== method) return;
+    this.refusesNext = undefined;
+    throw new WalletError(4001, "the person refused");
   }
 
   async #forward(method: string, params: readonly unknown[]): Promise<unknown> {

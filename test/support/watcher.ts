@@ -7,7 +7,7 @@ import type { Chain } from "../../src/chain/chain.ts";
 import type { EvmNode } from "../../src/chain/evm/node.ts";
 import { openEvmNode } from "../../src/chain/evm/rpcNode.ts";
 import { openGasAccount } from "../../src/chain/evm/send/gasAccount.ts";
-import type { ChainConfig } from "../../src/config/config.ts";
+import type { EvmChainConfig } from "../../src/config/config.ts";
 import type { Db } from "../../src/db/database.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { createWake } from "../../src/kernel/wake.ts";
@@ -166,7 +166,7 @@ function catalogOf(chain: TestChain): Catalog {
     isOrigin: true,
     isRail: true,
   }));
-  const config: ChainConfig = {
+  const config: EvmChainConfig = {
     ...TEST_CHAIN_CONFIG,
     caip2: chain.caip2,
     chainId: chain.chainId,

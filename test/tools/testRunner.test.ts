@@ -74,6 +74,11 @@ describe("npm test", () => {
   const broken: Record<string, [text: string, problem: RegExp]> = {
     "does not load": ["throw new Error('broken');\n", /a\/2\.test\.ts failed outside of its tests/],
     "has no test": ["export {};\n", /a\/2\.test\.ts has no test/],
+    "leaves an error uncaught": [
+      `${PASSING}test("leaks", async () => { setTimeout(() => { throw new Error("late"); }, 0);
+  await new Promise((resolve) => setTimeout(resolve, 20)); });\n`,
+      /uncaught during "leaks": Error: late/,
+    ],
     "ends the process with success": [`${PASSING}test("ends", () => process.exit(0));\n`, /did not run to its end/],
     "kills the process": [
       `${PASSING}test("ends", () => process.kill(process.pid, "SIGKILL"));\n`,
@@ -115,6 +120,16 @@ let calls = 0;\nbeforeEach(() => { calls += 1; });\ntest("one call", () => asser
       runTests(createProject({ "a/1.test.ts": hooked, "a/2.test.ts": hooked, "a/3.test.ts": PASSING })).status,
       0,
     );
+  });
+
+  test("files that wait for the same module keep their own tests", () => {
+    const slow = `await new Promise((resolve) => setTimeout(resolve, 20));\n`;
+    const waiting = `import "./slow.ts";\n${PASSING}`;
+    const { status, output } = runTests(
+      createProject({ "a/slow.ts": slow, "a/1.test.ts": waiting, "a/2.test.ts": waiting, "a/3.test.ts": PASSING }),
+    );
+    assert.equal(status, 0, output);
+    assert.equal(output.match(/^▶ a\/\d\.test\.ts$/gm)?.length, 3, output);
   });
 
   test("leaves no process behind when it is killed", async () => {

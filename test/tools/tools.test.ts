@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { runToolOn } from "./runToolOn.ts";
@@ -6,6 +7,7 @@ import { runToolOn } from "./runToolOn.ts";
 // A checker that reads no files passes silently. So each one runs, with the options of `npm run check`, on a project
 // without a violation and on the same project with one.
 
+const ROOT = new URL("../..", import.meta.url).pathname;
 const LINT = ["oxlint", "--type-aware", "--deny-warnings"] as const;
 const FORMAT = ["oxfmt", "--check"] as const;
 const TYPES = ["tsc", "--noEmit"] as const;
@@ -84,4 +86,20 @@ test("tools: npm run check runs the tools with the options tested here", () => {
   assert.equal(scripts["format:check"], FORMAT.join(" "));
   assert.equal(scripts.types, TYPES.join(" "));
   assert.equal(scripts.deadcode, "knip");
+});
+
+const isGitAbsent = spawnSync("git", ["rev-parse", "--is-inside-work-tree"], { cwd: ROOT }).status !== 0;
+
+test("git ignores packed packages and what a build writes", { skip: isGitAbsent && "no git checkout" }, () => {
+  const files = [
+    "tributary-client-0.1.0.tgz",
+    "packages/inbox/dist/tributary-inbox-0.1.0.tgz",
+    ".tributary/run",
+    "a.log",
+  ];
+  const { stdout } = spawnSync("git", ["check-ignore", "--no-index", ...files, "README.md"], {
+    cwd: ROOT,
+    encoding: "utf8",
+  });
+  assert.deepEqual(stdout.trim().split("\n"), files);
 });

@@ -1,0 +1,39 @@
+import { after, before } from "node:test";
+import { findPort } from "../../src/dev/findPort.ts";
+import { startDevProcess, temporaryFolder, type DevProcess } from "./cli.ts";
+
+// A dev world takes six processor seconds to start, so a test process has one. It ends after the last test. Each test uses accounts and
+// intents of its own, and leaves the others as they were.
+
+export type DevWorldFixture = { readonly dev: DevProcess; folder: string; variables: Readonly<Record<string, string>> };
+
+const home = temporaryFolder();
+const variables = { TRIBUTARY_HOME: home.path };
+let started: Promise<DevProcess> | undefined;
+
+after(async () => {
+  const dev = await started?.catch(() => undefined);
+  dev?.child.kill("SIGTERM");
+  await dev?.ended;
+  home.remove();
+});
+
+async function startWorld(): Promise<DevProcess> {
+  return startDevProcess([], { ...variables, PORT: String(await findPort("127.0.0.1", 0)) });
+}
+
+/** Starts the dev world of this process before the tests of a `describe`. Its folder is also theirs. */
+export function useDevWorld(): DevWorldFixture {
+  let dev: DevProcess | undefined;
+  before(async () => {
+    dev = await (started ??= startWorld());
+  });
+  return {
+    folder: home.path,
+    variables,
+    get dev() {
+      if (dev === undefined) throw new Error("the dev world starts before the first test");
+      return dev;
+    },
+  };
+}
