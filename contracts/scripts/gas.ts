@@ -13,6 +13,7 @@ import type { DevAccount } from "../../src/dev/devAccounts.ts";
 import { transferCall } from "../../src/dev/chains/tokens.ts";
 import { startTestChain } from "../../test/support/chain.ts";
 import type { TestChain } from "../../test/support/chain.ts";
+import { measureBridge } from "./gasBridge.ts";
 import { forwarderCode } from "./gasFloor.ts";
 
 // Measures the gas of real transactions with Circle's own token. Each chain starts in the same state, so the figures are reproducible.
@@ -20,6 +21,7 @@ import { forwarderCode } from "./gasFloor.ts";
 
 const depositUnits = 100_000_000n;
 const batchSize = 100;
+const awayChainId = 900_002;
 const itemGas = settleItemGas;
 /** EIP-3529: the refund for an emptied balance, and the most that is refunded, as a part of the gas used. */
 const emptiedRefund = 4_800;
@@ -52,17 +54,35 @@ const names = [
   "nettedEmpty",
   /** A batch of a hundred, one of them with a payout that the issuer blocked. */
   "manyOneBlocked",
+  /** Giving the balance of an inbox to the bridge, and receiving it on the settle chain in the transaction that settles. */
+  "burnFirst",
+  "burnRepeat",
+  "receiveStandardFirst",
+  "receiveStandardRepeat",
+  "receiveFastFirst",
+  "receiveFastRepeat",
+  /** The bridge's receipt alone, to an inbox that exists. */
+  "relayStandard",
+  "relayFast",
 ] as const;
 
-/** Measures each figure on a new chain. */
+/** Measures each figure on new chains. */
 export async function measureGas(): Promise<GasFigures> {
-  const chain = await startTestChain({ hub: { creationCode: hubCreationCode, salt: hubSalt } });
+  const hub = { creationCode: hubCreationCode, salt: hubSalt };
+  const [chain, away] = await Promise.all([startTestChain({ hub }), startTestChain({ hub, chainId: awayChainId })]);
   try {
     await payInbox(chain, payout);
     await payInbox(chain, feeRecipient);
-    return { ...(await measureSingle(chain)), ...(await measureWallet(chain)), ...(await measureBatches(chain)) };
+    const [terms] = createTerms(chain, "bridged", 1);
+    if (!terms) throw new Error("createTerms returned no terms");
+    return {
+      ...(await measureSingle(chain)),
+      ...(await measureWallet(chain)),
+      ...(await measureBatches(chain)),
+      ...(await measureBridge(chain, away, { terms, depositUnits })),
+    };
   } finally {
-    await chain.stop();
+    await Promise.all([chain.stop(), away.stop()]);
   }
 }
 

@@ -20,7 +20,7 @@ const INPUTS = [
 /** Of these the lockfile's entries count: compiler, test runner, and the libraries that the contracts import. */
 const PACKAGES = /(^|\/)node_modules\/(@foundry-rs\/forge[^/]*|solc|solady|@offchainlabs\/stablecoin-evm)$/;
 
-export type ContractRun = "build" | "tests";
+export type ContractRun = "build" | "doubles" | "tests";
 export type PassedOptions = { root?: string; always?: boolean };
 
 /** Changes with every file and package that decides how a run of forge ends. */

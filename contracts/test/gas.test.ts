@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { measureGas, readGasSnapshot } from "../scripts/gas.ts";
+import { ISSUER_GAS } from "../scripts/gasBridge.ts";
 import type { GasFigures } from "../scripts/gas.ts";
 
 const batchSize = 100;
@@ -33,6 +34,20 @@ test("a netted batch stays near two hundred transfers in one transaction", () =>
 test("empty inboxes in a batch cost under 8,000 gas, and a hundred new inboxes fit into a transaction", () => {
   assert.ok(gas.manyEmpty < 8_000 && gas.nettedEmpty < 8_000);
   assert.ok(gas.manyFirst * batchSize < transactionGasMax);
+});
+
+test("giving to a bridge and receiving from it cost little beside the bridge's own work", () => {
+  // Doubles of the issuer's contracts: their receipt costs more than the issuer's, so only the hub's part is held.
+  assertRatio(gas.burnFirst, ISSUER_GAS.burnFirst, 1.02);
+  assertRatio(gas.burnRepeat, ISSUER_GAS.burnRepeat, 1.02);
+  for (const [receive, relay] of [
+    [gas.receiveStandardRepeat, gas.relayStandard],
+    [gas.receiveFastRepeat, gas.relayFast],
+  ] as const)
+    assert.ok(
+      receive - relay < gas.settleRepeat,
+      `${receive - relay} beside the receipt, a settlement costs ${gas.settleRepeat}`,
+    );
 });
 
 function assertRatio(used: number, floor: number, ratioMax: number): void {

@@ -2,17 +2,22 @@ import { parseArgs } from "node:util";
 import { runCrashes } from "./runCrashes.ts";
 import { runKills, type KillReport } from "./runKills.ts";
 import { runPauses, type PauseReport } from "./runPauses.ts";
+import { isSoundPair, runProcessPair, type ProcessPairReport } from "./runProcessPairs.ts";
 
-const USAGE = `Usage: npm run chaos -- [kill|crash|pause] [--kills=100] [--seed=N]
+const USAGE = `Usage: npm run chaos -- [kill|pair|crash|pause] [--kills=100] [--runs=1] [--seed=N]
 
   kill   kills the real service repeatedly under load, then compares the chain with the database
+  pair   kills two services that share a database under load and reorgs, stops one, and waits until the other one has settled everything
   crash  ends a process before and after every step of the road, on both databases, and pauses one before each step; takes 15 minutes
   pause  pauses one of two services that share a database for longer than any timeout, then resumes it
 
-  --kills  number of kills
+  --kills  number of kills, in each run
+  --runs   number of runs of pair, each with a new database and chain and the next seed
   --seed   repeats a run's random choices`;
 
 const REORG_ONCE_IN = 40;
+/** A pair runs for seconds only, so its reorgs come sooner. */
+const PAIR_REORG_ONCE_IN = 6;
 /** The database ends a transaction that is idle for 30 seconds. */
 const PAUSES = { pauses: 10, pauseMsMin: 2_000, pauseMsMax: 40_000 };
 /** Printed findings; more would hide the first ones. */
@@ -22,6 +27,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     kills: { type: "string", default: "100" },
+    runs: { type: "string", default: "1" },
     seed: { type: "string" },
     help: { type: "boolean", default: false },
   },
@@ -37,9 +43,10 @@ if (kind === "kill")
   process.exitCode = printKillReport(
     await runKills({ kills: Number(values.kills), reorgOnceIn: REORG_ONCE_IN, seed, log: console.log }),
   );
+else if (kind === "pair") process.exitCode = await runPairs(Number(values.runs));
 else if (kind === "crash") process.exitCode = await runCrashes(seed, console.log);
 else if (kind === "pause") process.exitCode = printPauseReport(await runPauses({ ...PAUSES, seed, log: console.log }));
-else throw new Error(`unknown mode ${kind}: use kill, crash or pause`);
+else throw new Error(`unknown mode ${kind}: use kill, pair, crash or pause`);
 
 /** Prints the table; returns 0 when nothing is lost or duplicated. */
 function printKillReport(report: KillReport): number {
@@ -64,6 +71,34 @@ function printKillReport(report: KillReport): number {
   const isSound = [lost, duplicated, ledger, refused].every((findings) => findings.length === 0);
   if (unsettled > 0 || exitCode !== 0) console.log(report.output);
   return isSound && unsettled === 0 && exitCode === 0 ? 0 : 1;
+}
+
+/** Returns 0 when no run lost, repeated or left anything. */
+async function runPairs(runs: number): Promise<number> {
+  let unsound = 0;
+  for (let run = 0; run < runs; run += 1) {
+    const report = await runProcessPair({
+      kills: Number(values.kills),
+      seed: seed + run,
+      reorgOnceIn: PAIR_REORG_ONCE_IN,
+    });
+    printPairReport(seed + run, report);
+    if (!isSoundPair(report)) unsound += 1;
+  }
+  console.log(`${runs} runs of two processes, ${unsound} unsound`);
+  return unsound === 0 ? 0 : 1;
+}
+
+function printPairReport(runSeed: number, report: ProcessPairReport): void {
+  const { lost, duplicated, ledger, exitCodes } = report;
+  console.log(
+    `seed ${runSeed}: ${report.kills} kills, ${report.reorgs} reorgs, ${report.acknowledged} creates acknowledged, ` +
+      `${report.payments} payments, ${report.settlements} settlements: ${lost.length} lost, ${duplicated.length} doubled, ` +
+      `${ledger.length} ledger findings, ${report.unsettled} not settled, ${report.unrecordedBlocks} blocks not recorded, ` +
+      `exit codes ${exitCodes.join(" and ")}`,
+  );
+  for (const finding of [...lost, ...duplicated, ...ledger].slice(0, FINDINGS_MAX)) console.log(finding);
+  if (!isSoundPair(report)) console.log(report.output);
 }
 
 function printPauseReport(report: PauseReport): number {

@@ -2,10 +2,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { HUB } from "../../src/dev/chains/contracts.ts";
 import { findPort } from "../../src/dev/findPort.ts";
 import { openDatabase, type Db } from "../../src/db/database.ts";
-import { migrate } from "../../src/db/migrate.ts";
 import { startTestChain, type TestChain } from "../support/chain.ts";
 import { addMerchant } from "../support/merchants.ts";
-import { startPostgres } from "../support/postgres.ts";
+import { createDatabaseOn, startOwnServer } from "../support/database.ts";
 import { openInstallation, type ServiceInstallation } from "../support/serviceInstallation.ts";
 import { MerchantClients, type Merchant } from "./merchants.ts";
 import { Payers } from "./payers.ts";
@@ -61,15 +60,11 @@ const STALL_MS_MAX = 90_000;
 
 /** Opens the database, the chain, the merchants and an installation of the service. */
 export async function openChaosContext(): Promise<ChaosContext> {
-  const [chain, server] = await Promise.all([
-    startTestChain({ hub: HUB }),
-    startPostgres(undefined, { isDurable: true }),
-  ]);
+  const [chain, server] = await Promise.all([startTestChain({ hub: HUB }), startOwnServer({ isDurable: true })]);
   // Reorgs must not reach the deployed fixtures.
   await chain.mine(10);
-  const databaseUrl = server.urlOf("postgres");
+  const databaseUrl = await createDatabaseOn(server, "service");
   const db = await openDatabase({ url: databaseUrl });
-  await migrate(db, { appliedAt: new Date() });
   const merchants: Merchant[] = [];
   for (let index = 0; index < MERCHANTS; index += 1) {
     const wallet = `0x${(0x5000 + index).toString(16).padStart(40, "2")}`;

@@ -19,6 +19,9 @@ export type Course = {
 
 const DOLLAR = 1_000_000n;
 const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+/** The intents that were created before the history. */
+const INTENTS_OF_THE_START = 3;
 const SELECTION = { namespace: "eip155", reference: String(TEST_CHAIN_CONFIG.chainId), tokenAddress: USDC };
 
 export const COURSES: readonly Course[] = [
@@ -43,6 +46,35 @@ export const COURSES: readonly Course[] = [
       for (const path of ["", `/${busy.id}/deposits`, `/${busy.id}/settlements`]) {
         const { next_cursor: cursor } = await get(`/api/v1/intents${path}?limit=10`);
         await get(`/api/v1/intents${path}?limit=10&cursor=${encodeURIComponent(cursor)}`);
+      }
+    },
+  },
+  {
+    name: "filtered lists of a merchant",
+    run: async ({ get, create, road: { world } }) => {
+      await create({ priceUnits: Number(DOLLAR), oneTime: true });
+      const years = (count: number) => new Date(world.clock.now().getTime() + count * 365 * DAY_MS).toISOString();
+      const statuses = ["active", "settled", "archived"].map((status) => `status=${status}`);
+      const payments = ["unpaid", "partial", "paid", "overpaid"].map((status) => `paymentStatus=${status}`);
+      // The history of the account begins and ends within a year: nothing, everything, and its first and last intents.
+      const oldest = (await oldestIntent(world)).getTime();
+      const early = new Date(oldest + HOUR_MS).toISOString();
+      const middle = new Date((oldest + world.clock.now().getTime()) / 2).toISOString();
+      const times = [
+        `createdBefore=${early}`,
+        `createdBefore=${years(-1)}`,
+        `createdBefore=${middle}`,
+        `createdAfter=${middle}`,
+        `createdAfter=${early}&createdBefore=${middle}`,
+        `createdAfter=${years(1)}`,
+        `createdAfter=${years(-1)}`,
+        `createdAfter=${years(-1)}&createdBefore=${early}`,
+      ];
+      const pairs = statuses.flatMap((status) => payments.map((payment) => `${status}&${payment}`));
+      const timed = [...pairs, ...statuses].map((filter) => `${filter}&createdBefore=${middle}`);
+      for (const filter of [...statuses, ...payments, ...times, ...pairs, ...timed, "merchantReference=none"]) {
+        const { next_cursor: cursor, has_more: hasMore } = await get(`/api/v1/intents?limit=10&${filter}`);
+        if (hasMore) await get(`/api/v1/intents?limit=10&${filter}&cursor=${encodeURIComponent(cursor)}`);
       }
     },
   },
@@ -201,6 +233,17 @@ export const COURSES: readonly Course[] = [
     },
   },
 ];
+
+async function oldestIntent({ db }: CostWorld["road"]["world"]): Promise<Date> {
+  const { created_at: createdAt } = await db.root
+    .selectFrom("intent")
+    .select("created_at")
+    .orderBy("seq")
+    .offset(INTENTS_OF_THE_START)
+    .limit(1)
+    .executeTakeFirstOrThrow();
+  return createdAt;
+}
 
 /** Follows the states of open pages through a payment to the busy inbox. */
 async function followPages(world: CostWorld, intentIds: readonly string[]): Promise<void> {

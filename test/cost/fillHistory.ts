@@ -124,6 +124,7 @@ class HistoryFill {
         id: intentId,
         inbox_address: addressOf("n"),
         widget_token_hash: "sha256(('history ' || n)::bytea)",
+        created_at: `source.created_at - interval '1 minute' * (${count} - n)`,
         ...totalsOf(`case when n <= ${this.#paidIntents} then ${PAYMENTS_AN_INTENT} else 0 end`, "source"),
       },
     });

@@ -26,11 +26,8 @@ test("copied history passes every audit", async () => {
 });
 
 test("no statement of the road reads rows in proportion to history", async () => {
+  const offenders = listOffenders(await measureCourses(server, MUCH)).filter((offender) => !isExempt(offender));
+  if (offenders.length === 0) return;
   const little = await measureCourses(server, LITTLE);
-  const much = await measureCourses(server, MUCH);
-  const offenders = listOffenders(much).filter((offender) => !isExempt(offender));
-  assert(
-    offenders.length === 0,
-    `these statements read more than their work explains:\n${formatOffenders(offenders, little)}`,
-  );
+  assert.fail(`these statements read more than their work explains:\n${formatOffenders(offenders, little)}`);
 });

@@ -2,7 +2,7 @@ import { createEvmChain } from "../../src/chain/evm/openEvmChain.ts";
 import { openGasAccount } from "../../src/chain/evm/send/gasAccount.ts";
 import { buildCatalog } from "../../src/catalog/catalog.ts";
 import type { Chain } from "../../src/chain/chain.ts";
-import type { ChainConfig } from "../../src/config/config.ts";
+import type { EvmChainConfig } from "../../src/config/config.ts";
 import type { Db } from "../../src/db/database.ts";
 import { verifyDust } from "../../src/deposit/dust/verifyDust.ts";
 import { processMovements } from "../../src/deposit/processMovements.ts";
@@ -61,7 +61,7 @@ export type ScriptedRoad = {
   passTime: (durationMs: number) => void;
 };
 
-export type ScriptedRoadOptions = { chain?: Partial<ChainConfig>; blocks?: number };
+export type ScriptedRoadOptions = { chain?: Partial<EvmChainConfig>; blocks?: number };
 
 /** Opens a world over the database. Its chain has `blocks` empty blocks. */
 export function openScriptedRoad(db: Db, options: ScriptedRoadOptions = {}): ScriptedRoad {
@@ -138,7 +138,7 @@ class OmittingNode extends ScriptedNode {
   }
 }
 
-function roadChainConfig(change: Partial<ChainConfig> = {}): Partial<ChainConfig> {
+function roadChainConfig(change: Partial<EvmChainConfig> = {}): Partial<EvmChainConfig> {
   return {
     gasKey: GAS_KEY,
     finality: [

@@ -39,6 +39,10 @@ const PATHS: readonly [method: string, path: string][] = [
   ["POST", "/api/v1/intents/{id}/archive"],
   ["GET", "/api/v1/intents/{id}/deposits"],
   ["GET", "/api/v1/intents/{id}/settlements"],
+  ["GET", "/api/v1/account"],
+  ["PATCH", "/api/v1/account"],
+  ["GET", "/api/v1/page-origins"],
+  ["PUT", "/api/v1/page-origins"],
 ];
 const METHODS = [
   "GET",
@@ -161,6 +165,7 @@ function mutatedBodyCase(random: SeededRandom, targets: FuzzTargets): FuzzCase {
   const [template, right] = random.pick(Object.entries(VALID_BODIES));
   const head = postHead(random, targets);
   head.path = pathOf(random, targets, template);
+  head.method = PATHS.find(([method, path]) => path === template && method !== "GET")?.[0] ?? "POST";
   if (random.oneIn(4)) head.headers.push(["idempotency-key", random.pick(IDEMPOTENCY_KEYS)]);
   const body = mutateValidBody(random, right(random, targets.payoutTarget));
   if (!random.oneIn(4)) return caseWithBody("nearly right", head, Buffer.from(body));
@@ -243,13 +248,17 @@ function queryCase(random: SeededRandom, targets: FuzzTargets): FuzzCase {
   };
 }
 
+function hasBody({ method }: RequestHead): boolean {
+  return method !== "GET";
+}
+
 function idCase(random: SeededRandom, targets: FuzzTargets): FuzzCase {
   const head = generateHead(random, targets);
   const id = random.oneIn(3) ? plain(generateText(random)) : encodeURIComponent(generateText(random).toWellFormed());
   const path = head.path.replace(/pi_[0-9a-z]+/, id);
   return {
     kind: "id",
-    bytes: serializeRequest({ ...head, path }, head.method === "POST" ? "{}" : undefined),
+    bytes: serializeRequest({ ...head, path }, hasBody(head) ? "{}" : undefined),
     isAnswered: true,
   };
 }
@@ -290,7 +299,7 @@ function headerCase(random: SeededRandom, targets: FuzzTargets): FuzzCase {
   }
   return {
     kind: "header",
-    bytes: serializeRequest(head, head.method === "POST" ? generateBody(random) : undefined),
+    bytes: serializeRequest(head, hasBody(head) ? generateBody(random) : undefined),
     isAnswered: true,
   };
 }

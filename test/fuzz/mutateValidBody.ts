@@ -20,6 +20,18 @@ export const VALID_BODIES: Readonly<Record<string, BuildValidBody>> = {
     selection: { namespace: "eip155", reference: chainReference, tokenAddress: token },
   }),
   "/api/v1/intents/{id}/archive": () => ({}),
+  "/api/v1/account": (random) => ({
+    brand: {
+      accent: "#7a1f3d",
+      radius: random.below(24),
+      font: "Inter, serif",
+      logo: "data:image/svg+xml;base64,PHN2ZyB2aWV3Qm94PSIwIDAgMSAxIj48cGF0aCBkPSJNMCAwaDF2MXoiLz48L3N2Zz4=",
+    },
+    support: random.oneIn(2) ? "help@shop.example" : "https://shop.example/help",
+  }),
+  "/api/v1/page-origins": (random) => ({
+    origins: ["https://shop.example", `http://localhost:${random.below(70_000)}`],
+  }),
 };
 
 function validCreateBody(random: SeededRandom, { wallet, chainReference, token }: PayoutTarget): Json {

@@ -3,12 +3,12 @@ import { after, before, describe, test } from "node:test";
 import { sql } from "kysely";
 import { findPort } from "../../src/dev/findPort.ts";
 import { openDatabase, type Db } from "../../src/db/database.ts";
-import { migrate } from "../../src/db/migrate.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { runCli } from "../support/cli.ts";
 import { GATE_SECRET, openFakeIssuingGate, type FakeIssuingGate } from "../support/fakeIssuingGate.ts";
 import { addMerchant } from "../support/merchants.ts";
-import { startPostgres, type PostgresServer } from "../support/postgres.ts";
+import { createDatabaseOn, startOwnServer } from "../support/database.ts";
+import type { PostgresServer } from "../support/postgres.ts";
 import {
   chainFields,
   openInstallation,
@@ -39,10 +39,9 @@ describe("several processes", () => {
   const secrets: string[] = [];
 
   before(async () => {
-    [server, remote] = await Promise.all([startPostgres(undefined, { isDurable: true }), openFakeIssuingGate()]);
-    const databaseUrl = server.urlOf("postgres");
+    [server, remote] = await Promise.all([startOwnServer({ isDurable: true }), openFakeIssuingGate()]);
+    const databaseUrl = await createDatabaseOn(server, "merchants");
     db = await openDatabase({ url: databaseUrl });
-    await migrate(db, { appliedAt: systemClock.now() });
     sites = await Promise.all(
       [1, 2].map(async () =>
         openInstallation({

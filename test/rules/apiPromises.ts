@@ -82,6 +82,7 @@ export const API_PROMISES: readonly ApiPromise[] = [
   apiPromise("D11", "the payout fields, their defaults, and wallets that are refused"),
   apiPromise("D12", "merchantReference"),
   apiPromise("D13", "metadata"),
+  apiPromise("D4a", "a key reads its own account"),
   apiPromise("D14", "unknown and repeated fields, and text that cannot be stored"),
   apiPromise("D14a", "unknown query parameters are refused with the nearest name"),
   apiPromise("D15", "limit and cursor"),
@@ -100,10 +101,14 @@ export const API_PROMISES: readonly ApiPromise[] = [
   apiPromise("D28", "when a deposit address can be issued"),
   apiPromise("D29", "issuing a source inbox"),
   apiPromise("D30", "view hints"),
+  apiPromise("D42", "payouts on Solana: address, token account, terms, recovery"),
   apiPromise("D31", "the terms determine the inbox address"),
+  apiPromise("D40", "an intent pins the routes to its rail, and every answer about it alone shows them"),
+  apiPromise("D41", "what a bridge gives an inbox of its own units is no deposit"),
   apiPromise("D43", "transfers below the minimum are no event until they count together"),
   apiPromise("D38", "the paths of the checkout page, its cookies, sessions and handoff codes"),
   apiPromise("D39", "the SDK's scripts and what mount does"),
+  apiPromise("D45", "a merchant lists the pages that may embed its checkout, and sets the checkout's looks"),
   apiPromise("D44", "operations declare their scopes, and a key has those that it was created with"),
 ];
 

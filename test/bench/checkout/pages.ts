@@ -8,7 +8,7 @@ export type PagesRequest = { port: number; pages: { intentId: string; cookie: st
 /** `atMs` is a Unix time. */
 export type PagesReport = { kind: "open" } | { kind: "paid"; intentId: string; atMs: number };
 
-const OPEN_CONCURRENCY = 20;
+const OPEN_CONCURRENCY = 50;
 const HOSTS_A_NETWORK = 250;
 
 process.once("message", (request: PagesRequest) => void openAll(request));

@@ -4,7 +4,8 @@ import type { Schema } from "../../../src/db/schema.ts";
 import type { Db } from "../../../src/db/database.ts";
 import { encodeParameter } from "../../../src/db/parameters.ts";
 import { createIntent } from "../../../src/intent/createIntent.ts";
-import { findIntent, listIntentPage } from "../../../src/intent/store.ts";
+import { listIntentPage } from "../../../src/intent/lists/listIntentPage.ts";
+import { findIntent } from "../../../src/intent/store.ts";
 import type { AccountRow } from "../../../src/merchant/store.ts";
 import type { World } from "../../../src/world.ts";
 
