@@ -9,14 +9,16 @@ import { formatSummary } from "./tests/formatSummary.ts";
 import { planJobs } from "./tests/planJobs.ts";
 import { totalCounts } from "./tests/results.ts";
 import { stopJobs } from "./tests/runJob.ts";
+import { runAgain } from "./tests/runAgain.ts";
 import { runTests } from "./tests/runTests.ts";
 
-const USAGE = `Usage: npm test -- [paths …] [--test-name-pattern=…] [--isolate] [--workers=3] [--summary=FILE]
+const USAGE = `Usage: npm test -- [paths …] [--test-name-pattern=…] [--isolate] [--again] [--workers=3] [--summary=FILE]
 
   paths                 files, folders and globs; all tests when there is none
   --test-name-pattern   only the tests of these names; --test-skip-pattern leaves them out
   --test-timeout        milliseconds that one test may take
   --isolate             gives each file a process of its own
+  --again               runs each file with a failure once more, alone, and fails only if it fails again; the summary tells its first error
   --workers             how many processes run side by side; one more than the two cores that the run is made for, since tests wait
   --summary             appends the end of the output to this file`;
 
@@ -40,14 +42,18 @@ const startedMs = performance.now();
 try {
   const setup = await loadSetup();
   const jobs = planJobs(setup, { root, paths: positionals, isolatesFiles: values.isolate });
-  const results = await runTests(setup, jobs, {
+  const options = {
     root,
     workers: parseWorkers(values.workers),
     nodeOptions: [...nodeOptions, `--test-timeout=${values["test-timeout"]}`],
     hasNamePattern: nodeOptions.length > 0,
-  });
-  const { tests, fail, cancelled } = totalCounts(results);
-  const summary = formatSummary(results, performance.now() - startedMs);
+  };
+  const first = await runTests(setup, jobs, options);
+  const outcome = values.again
+    ? await runAgain(first, (job) => runTests(setup, [job], options))
+    : { results: first, overcome: [] };
+  const { tests, fail, cancelled } = totalCounts(outcome.results);
+  const summary = formatSummary(outcome, performance.now() - startedMs);
   if (values.summary !== undefined) appendFileSync(values.summary, summary);
   process.exitCode = tests === 0 || fail + cancelled > 0 ? 1 : 0;
   if (tests === 0) process.stderr.write("No test ran.\n");
@@ -65,6 +71,7 @@ function parseOptions() {
         "test-name-pattern": { type: "string", multiple: true },
         "test-skip-pattern": { type: "string", multiple: true },
         "test-timeout": { type: "string", default: TIMEOUT_MS },
+        again: { type: "boolean", default: false },
         isolate: { type: "boolean", default: false },
         workers: { type: "string", default: "3" },
         summary: { type: "string" },

@@ -1,22 +1,30 @@
 import { COUNTS, totalCounts, type FileReport, type JobResult } from "./results.ts";
+import type { TestOutcome } from "./runAgain.ts";
 
 const SLOWEST_SHOWN = 10;
 
 /** The summary of a run: failures, the time of each part, the slowest files, and the counts as node:test prints them. */
-export function formatSummary(results: readonly JobResult[], durationMs: number): string {
+export function formatSummary({ results, overcome }: TestOutcome, durationMs: number): string {
   const counts = totalCounts(results);
-  const lines = [...formatFailures(results), ...formatParts(results), ...formatSlowest(results)];
+  const lines = [
+    ...formatFailures("failed", results),
+    ...formatFailures("failed at first, and passed alone: find out why", overcome),
+    ...formatParts(results),
+    ...formatSlowest(results),
+  ];
   for (const name of COUNTS) lines.push(`ℹ ${name} ${counts[name]}`);
   lines.push(`ℹ duration_ms ${durationMs.toFixed(0)}`);
   return `${lines.join("\n")}\n`;
 }
 
-function formatFailures(results: readonly JobResult[]): string[] {
+function formatFailures(title: string, results: readonly JobResult[]): string[] {
   const failed = results.flatMap(({ files, problems }) => [
-    ...files.flatMap(({ file, failures }) => failures.map((name) => `✖ ${file}: ${name}`)),
+    ...files.flatMap(({ file, failures }) =>
+      failures.flatMap(({ name, error }) => [`✖ ${file}: ${name}`, error.replaceAll(/^/gmu, "    ")]),
+    ),
     ...problems.map((problem) => `✖ ${problem}`),
   ]);
-  return failed.length === 0 ? [] : ["== failed", ...failed, ""];
+  return failed.length === 0 ? [] : [`== ${title}`, ...failed, ""];
 }
 
 /** Seconds of all processes by folder, so that the sum is about the duration times the workers. */

@@ -1,19 +1,23 @@
 import type { TestEvent } from "node:test/reporters";
-import { zeroCounts, type Counts, type TestReport } from "./results.ts";
+import { inspect } from "node:util";
+import { zeroCounts, type Counts, type Failure, type TestReport } from "./results.ts";
+
+const ERROR_LINES_MAX = 30;
 
 type Finished = Extract<TestEvent, { type: "test:pass" | "test:fail" }>;
 
 /** A reporter of node:test: one line of JSON at the end of each file's suite, and one at the end of the process. */
 async function* reportEvents(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   let counts = zeroCounts();
-  let failures: string[] = [];
+  let failures: Failure[] = [];
   for await (const event of events) {
     if (event.type === "test:summary") yield formatReport({ kind: "end" });
     if (event.type !== "test:pass" && event.type !== "test:fail") continue;
     const { name, nesting, details } = event.data;
     const isFile = nesting === 0;
     if (!isFile) addTo(counts, event);
-    if (event.type === "test:fail" && !failsBySubtests(event)) failures.push(isFile ? "the file itself" : name);
+    if (event.type === "test:fail" && !failsBySubtests(event))
+      failures.push({ name: isFile ? "the file itself" : name, error: formatError(event.data.details.error) });
     if (!isFile) continue;
     yield formatReport({ kind: "file", file: name, durationMs: details.duration_ms, counts, failures });
     counts = zeroCounts();
@@ -40,6 +44,14 @@ function failsBySubtests({ data }: Finished): boolean {
 
 function failureType({ details }: Finished["data"]): string | undefined {
   return "error" in details ? (details.error as { failureType?: string }).failureType : undefined;
+}
+
+/** The first lines of the error that a test threw, with the message and the nearest calls. */
+function formatError(error: Error): string {
+  return inspect(error.cause ?? error, { depth: 3 })
+    .split("\n")
+    .slice(0, ERROR_LINES_MAX)
+    .join("\n");
 }
 
 function formatReport(report: TestReport): string {

@@ -1,14 +1,18 @@
+import type { TestJob } from "./groups.ts";
+
 // Reports from the processes of a run to the runner: a line of JSON for each file, and one at the end.
 
 export const COUNTS = ["tests", "suites", "pass", "fail", "cancelled", "skipped", "todo"] as const;
 export type Counts = Record<(typeof COUNTS)[number], number>;
 
-export type FileReport = { kind: "file"; file: string; durationMs: number; counts: Counts; failures: string[] };
+/** A failed test, and the beginning of its error with the stack. */
+export type Failure = { name: string; error: string };
+export type FileReport = { kind: "file"; file: string; durationMs: number; counts: Counts; failures: Failure[] };
 export type TestReport = FileReport | { kind: "end" };
 
 /** The result of one process. */
 export type JobResult = {
-  name: string;
+  job: TestJob;
   files: FileReport[];
   durationMs: number;
   /** Why the process failed, beyond its failed tests. */

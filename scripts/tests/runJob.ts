@@ -56,7 +56,7 @@ export async function runJob(job: TestJob, context: JobContext): Promise<JobResu
   const hasEnded = reports.some(({ kind }) => kind === "end");
   const problems = isOverdue ? [`${job.name} took longer than ${JOB_MS_MAX / 60_000} minutes`] : [];
   problems.push(...problemsOf(job, { files, hasEnded, exit, hasNamePattern: context.hasNamePattern }));
-  return { name: job.name, files, durationMs: performance.now() - startedMs, problems };
+  return { job, files, durationMs: performance.now() - startedMs, problems };
 }
 
 function startProcess(job: TestJob, { context, reportPath }: { context: JobContext; reportPath: string }) {

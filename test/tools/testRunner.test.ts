@@ -71,6 +71,36 @@ describe("npm test", () => {
     assert.ok(lines.includes("ℹ fail 1") && lines.includes("ℹ pass 1"), output);
   });
 
+  test("the summary shows the error of a failed test", () => {
+    const { lines } = runTests(createProject({ "a/2.test.ts": FAILING }));
+    const summary = lines.slice(lines.indexOf("== failed"));
+    assert.match(summary.join("\n"), /✖ a\/2\.test\.ts: falls\n +Error: no\n +at .*a\/2\.test\.ts:2/);
+  });
+
+  test("with --again, a file that fails once passes and its first error is told", () => {
+    const once = `import { existsSync, writeFileSync } from "node:fs";\nimport { test } from "node:test";
+test("falls once", () => { if (existsSync("ran")) return; writeFileSync("ran", ""); throw new Error("no"); });\n`;
+    const root = createProject({ "a/1.test.ts": PASSING, "a/2.test.ts": once });
+    const { status, lines, output } = runTests(root, "--again");
+    assert.equal(status, 0, output);
+    const told = lines.indexOf("== failed at first, and passed alone: find out why");
+    assert.deepEqual(lines.slice(told + 1, told + 3), ["✖ a/2.test.ts: falls once", "    Error: no"]);
+    assert.ok(lines.includes("ℹ tests 2") && lines.includes("ℹ fail 0"), output);
+    rmSync(join(root, "ran"));
+    assert.equal(runTests(root).status, 1);
+  });
+
+  test("with --again, what fails twice fails, and so does a process that ends early twice", () => {
+    for (const text of [FAILING, `${PASSING}test("ends", () => process.kill(process.pid, "SIGKILL"));\n`]) {
+      const { status, lines, output } = runTests(
+        createProject({ "a/1.test.ts": PASSING, "a/2.test.ts": text }),
+        "--again",
+      );
+      assert.equal(status, 1, output);
+      assert.ok(lines.includes("== failed") && !lines.includes("ℹ fail 0"), output);
+    }
+  });
+
   const broken: Record<string, [text: string, problem: RegExp]> = {
     "does not load": ["throw new Error('broken');\n", /a\/2\.test\.ts failed outside of its tests/],
     "has no test": ["export {};\n", /a\/2\.test\.ts has no test/],
