@@ -25,6 +25,9 @@ export const ISSUER_GAS = {
   receiveFastRepeat: 205_000,
 } as const;
 
+/** How much of the issuer's figure a call may cost. */
+export const ISSUER_GAS_PARTS_MAX = 1.02;
+
 /** `relay`: the bridge's own receipt alone, in a transaction of its own. The rest of a receipt that settles is the hub's. */
 type BridgeFigures = Record<keyof typeof ISSUER_GAS | "relayStandard" | "relayFast", number>;
 type BridgeOptions = { terms: Terms; depositUnits: bigint };

@@ -1,6 +1,7 @@
 import { cpus } from "node:os";
+import process from "node:process";
 import { measureGas } from "../../contracts/scripts/gas.ts";
-import { ISSUER_GAS } from "../../contracts/scripts/gasBridge.ts";
+import { ISSUER_GAS, ISSUER_GAS_PARTS_MAX } from "../../contracts/scripts/gasBridge.ts";
 
 // Prints the gas of settling beside the gas floor and beside a wallet per deposit. Gas does not depend on
 // the machine, so the figures are the same everywhere.
@@ -37,8 +38,10 @@ function printBridge(gas: Readonly<Record<BridgeCall | "relayStandard" | "relayF
   console.log(`${"".padEnd(50)} ${"double".padStart(8)} ${"issuer".padStart(8)}    ratio`);
   for (const [call, name] of BRIDGE_CALLS) {
     const [used, issuer] = [gas[call], ISSUER_GAS[call]];
+    const isAbove = used > issuer * ISSUER_GAS_PARTS_MAX;
+    if (isAbove) process.exitCode = 1;
     console.log(
-      `${name.padEnd(50)} ${String(used).padStart(8)} ${String(issuer).padStart(8)}  ${(used / issuer).toFixed(3).padStart(7)}`,
+      `${name.padEnd(50)} ${String(used).padStart(8)} ${String(issuer).padStart(8)}  ${(used / issuer).toFixed(3).padStart(7)}${isAbove ? "  above 1.02" : ""}`,
     );
   }
   for (const [speed, relay, receive] of [

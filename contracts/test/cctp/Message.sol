@@ -45,8 +45,8 @@ library Message {
 
     function body(bytes memory message) internal pure returns (bytes memory part) {
         part = new bytes(message.length - BODY);
-        for (uint256 i = 0; i < part.length; ++i) {
-            part[i] = message[BODY + i];
+        assembly {
+            mcopy(add(part, 0x20), add(add(message, 0x20), BODY), mload(part))
         }
     }
 }
