@@ -2,6 +2,7 @@ import { cctpV2Speeds } from "@tributary/inbox/cctpV2";
 import { sql } from "kysely";
 import { findServiceFailure } from "../bridge/askService.ts";
 import { listKnownFees } from "../bridge/fees.ts";
+import { PROOF_REFUSED } from "../bridge/store.ts";
 import type { RouteSpeed } from "../catalog/routes.ts";
 import { array } from "../db/parameters.ts";
 import { addMs, hasElapsed } from "../kernel/clock.ts";
@@ -54,19 +55,24 @@ async function listLate({ db, clock, config }: CrossingCheckWorld): Promise<Wait
     from crossing left join unnest(${array(chains, "text")}, ${array(befores, "timestamptz")}) as late (chain, before)
       on late.chain = crossing.chain
     where crossing.status = 'burned'
-      and crossing.status_since < coalesce(late.before, ${addMs(now, -CROSSING_LATE_MS)}::timestamptz)
+      and ${isRefused(false)} and crossing.status_since < coalesce(late.before, ${addMs(now, -CROSSING_LATE_MS)}::timestamptz)
     group by crossing.chain`.execute(db.root);
   return rows;
 }
 
-/** Proven burns that have not landed, by their settle chain, with the reason of the oldest. */
+/** Proven burns that have not landed, and burns whose proofs the chain refused, by their settle chain, with the reason of the oldest. */
 async function listUnreceived({ db, clock }: CrossingCheckWorld): Promise<Waiting[]> {
   const { rows } = await sql<Waiting>`
     select min(crossing.chain) as chain, ${OLDEST}
     from crossing
-    where crossing.status = 'attested' and crossing.status_since < ${addMs(clock.now(), -NOT_RECEIVED_MS)}
+    where (crossing.status = 'attested' or crossing.status = 'burned' and ${isRefused(true)})
+      and crossing.status_since < ${addMs(clock.now(), -NOT_RECEIVED_MS)}
     group by crossing.settle_chain`.execute(db.root);
   return rows;
+}
+
+function isRefused(isTrue: boolean) {
+  return sql`coalesce(crossing.reason like ${`${PROOF_REFUSED}%`}, false) = ${isTrue}`;
 }
 
 const OLDEST = sql`min(crossing.settle_chain) as "settleChain", count(*) as count,

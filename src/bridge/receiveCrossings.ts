@@ -9,9 +9,12 @@ import type { World } from "../world.ts";
 import {
   CROSSING_WAIT_MS_MAX,
   claimAttested,
+  discardProof,
   lockAttested,
   postponeAttested,
+  PROOF_REFUSED,
   writeOutgoing,
+  type Crossing,
   type CrossingOfIntent,
 } from "./store.ts";
 
@@ -23,6 +26,10 @@ const CLAIM_MS = 60_000;
 /** Until the transaction that receives is looked at again: landing does not wait for it. */
 const SENT_WAIT_MS = 30_000;
 const WAIT_MS_MIN = 2_000;
+/** Until a refused proof is asked for again, at most: a thousand of them leave most of the budget of calls. */
+const REFUSED_WAIT_MS_MAX = 600_000;
+/** What somebody received is recorded long before the attempts are this many. */
+const RECEIVED_ATTEMPTS_MAX = 8;
 
 /**
  * Signs transactions on the settle chain that receive proven burns and settle with them. Who receives does not matter: what a stranger
@@ -63,6 +70,11 @@ async function receiveOrPostpone(world: ReceiveWorld, bridge: BridgeSender, each
 async function receive(world: ReceiveWorld, bridge: BridgeSender, each: CrossingOfIntent): Promise<boolean> {
   const item = toMintItem(each);
   const outlook = await bridge.mintOutlook(item);
+  const refusal = findRefusal(outlook, each.crossing);
+  if (refusal !== undefined) {
+    await discard(world, each, refusal);
+    return false;
+  }
   if (outlook.kind !== "moves") {
     await postpone(world, each, toWait(outlook));
     return false;
@@ -99,11 +111,39 @@ function toWait(outlook: MintOutlook): Wait {
   return { reason: outlook.kind === "refused" ? outlook.reason : null, isExpired: false };
 }
 
+type Refusal = { reason: string; attempts: number; waitMs: number };
+
+/** Set when the proof is not what the bridge's attesters signed for this burn. */
+function findRefusal(outlook: MintOutlook, { attempts }: Crossing): Refusal | undefined {
+  if (outlook.kind === "unproven") {
+    const waitMs = waitMsAfter(attempts, REFUSED_WAIT_MS_MAX);
+    return { reason: `${PROOF_REFUSED} ${outlook.reason}`, attempts: attempts + 1, waitMs };
+  }
+  // The number was used for something else: nothing arrives for this burn. The next proof has as long to land as the first.
+  if (outlook.kind !== "received" || attempts < RECEIVED_ATTEMPTS_MAX) return undefined;
+  return { reason: `${PROOF_REFUSED} nothing_arrived`, attempts: 0, waitMs: WAIT_MS_MIN };
+}
+
+/** Forgets a proof that does not prove the burn. It is asked for again, ever less often, and a sound one lands whenever it comes. */
+async function discard(world: ReceiveWorld, { crossing, intent }: CrossingOfIntent, refusal: Refusal): Promise<void> {
+  const { movement_id: movementId } = crossing;
+  const { reason, attempts, waitMs } = refusal;
+  warnRepeated(world, {
+    key: `proof ${movementId} ${reason}`,
+    fields: { crossing: movementId, intent: intent.id, reason },
+    message: "the settle chain refuses the proof of a burn; the bridge's service is asked for it again",
+  });
+  const at = world.clock.now();
+  await discardProof(world.db, { movementId, reason, attempts, retryAt: addMs(at, waitMs), at });
+}
+
+function waitMsAfter(attempts: number, waitMsMax: number): number {
+  return Math.min(WAIT_MS_MIN * 2 ** Math.min(attempts, 20), waitMsMax);
+}
+
 async function postpone(world: ReceiveWorld, { crossing }: CrossingOfIntent, wait: Wait): Promise<void> {
   const at = world.clock.now();
-  const waitMs = wait.isExpired
-    ? 0
-    : Math.min(WAIT_MS_MIN * 2 ** Math.min(crossing.attempts, 20), CROSSING_WAIT_MS_MAX);
+  const waitMs = wait.isExpired ? 0 : waitMsAfter(crossing.attempts, CROSSING_WAIT_MS_MAX);
   const movementId = crossing.movement_id;
   await postponeAttested(world.db, { movementId, ...wait, retryAt: addMs(at, waitMs), at });
 }

@@ -114,16 +114,26 @@ export async function postponeBurn(db: Db, { movementId, reason, retryAt, at }: 
     .execute();
 }
 
+/** The reason of a burn whose proof the settle chain refused begins with this. */
+export const PROOF_REFUSED = "receive_refused";
+
+const isRefused = sql<boolean>`coalesce(crossing.reason like ${`${PROOF_REFUSED}%`}, false)`;
+
 type Proof = { message: string; attestation: string; mint: string; expiresAtBlock: bigint | undefined };
 
-/** Stores the proof of a burn. Returns false when another burn of its transaction has this proof, or when the crossing has moved on. */
+/**
+ * Stores the proof of a burn. After a refused one its attempts and times go on. Returns false when another burn of its transaction has this
+ * proof, or when the crossing has moved on.
+ */
 export async function storeProof(
   db: Db,
   { movementId, proof, at }: { movementId: bigint; proof: Proof; at: Date },
 ): Promise<boolean> {
   const { rows } = await sql`
     update crossing set status = 'attested', message = ${proof.message}, attestation = ${proof.attestation}, mint = ${proof.mint},
-      expires_at_block = ${proof.expiresAtBlock ?? null}, reason = null, attempts = 0, retry_at = ${at}, status_since = ${at}, updated_at = ${at}
+      expires_at_block = ${proof.expiresAtBlock ?? null}, retry_at = ${at}, updated_at = ${at},
+      reason = case when ${isRefused} then reason end, attempts = case when ${isRefused} then attempts else 0 end,
+      status_since = case when ${isRefused} then status_since else ${at} end
     where movement_id = ${movementId} and status = 'burned' and not exists (
       select from crossing taken where taken.settle_chain = crossing.settle_chain and taken.mint = ${proof.mint}
         and taken.movement_id <> crossing.movement_id)
@@ -168,6 +178,20 @@ export async function postponeAttested(
       updated_at: change.at,
     }))
     .where("movement_id", "=", change.movementId)
+    .where("status", "=", "attested")
+    .execute();
+}
+
+/** Forgets the proof of an attested crossing, which becomes a burn that is asked about again. */
+export async function discardProof(
+  db: Db,
+  { movementId, reason, attempts, retryAt, at }: BurnChange & { attempts: number },
+): Promise<void> {
+  const noProof = { message: null, attestation: null, mint: null, expires_at_block: null };
+  await db.root
+    .updateTable("crossing")
+    .set({ ...noProof, status: "burned", reason, attempts, retry_at: retryAt, updated_at: at })
+    .where("movement_id", "=", movementId)
     .where("status", "=", "attested")
     .execute();
 }

@@ -12,6 +12,8 @@ import { openAttestationClient } from "../chain/evm/bridge/attestationClient.ts"
 import type { Db } from "../db/database.ts";
 import { startAttestationServer, type AttestationServer } from "../dev/attestation/attestationServer.ts";
 import { systemClock, type Clock } from "../kernel/clock.ts";
+import { ProcessMemory } from "../kernel/processMemory.ts";
+import { refreshFees } from "./fees.ts";
 import { insertCrossings, type Burn } from "./store.ts";
 import { trackCrossings, type TrackWorld } from "./trackCrossings.ts";
 
@@ -26,6 +28,7 @@ describe("asking a bridge's service about open burns", () => {
   let server: AttestationServer;
   let service: BridgeService;
   let world: TrackWorld;
+  const other = new ProcessMemory();
   let nowMs = Date.UTC(2026, 0, 1);
   before(async () => {
     db = await openTestDatabase("postgres");
@@ -70,18 +73,27 @@ describe("asking a bridge's service about open burns", () => {
     await db.close();
   });
 
-  /** Two processes that look at once, for some time. */
+  /** Two processes that look at once, for some time. Each keeps the fees known as well. */
   async function run(forMs: number, stepMs = STEP_MS): Promise<void> {
+    const processes = [world, { ...world, memory: other }];
     for (const end = nowMs + forMs; nowMs < end; nowMs += stepMs)
-      await Promise.all([trackCrossings(world, service), trackCrossings(world, service)]);
+      await Promise.all(
+        processes.flatMap((each) => [trackCrossings(each, service), refreshFees({ ...each, bridge: service })]),
+      );
   }
 
-  test("two processes with 1,000 open burns make at most ten calls a second, and forget none", async () => {
+  test("two processes with 1,000 open burns make at most ten calls a second, are never refused, and forget no burn", async () => {
     await run(3 * MINUTE_MS);
     const times = server.requests.map(({ at }) => at);
     const most = Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + SECOND_MS).length));
     ok(most <= CALLS_A_SECOND_MAX, `${most} calls in one second`);
-    equal(new Set(server.requests.map(({ path }) => path)).size, BURNS);
+    const isAboutBurn = (path: string) => path.startsWith("/v2/messages/");
+    equal(new Set(server.requests.map(({ path }) => path).filter(isAboutBurn)).size, BURNS);
+    ok(
+      server.requests.some(({ path }) => path.startsWith("/v2/burn/")),
+      "fees are asked for beside them",
+    );
+    equal(server.refusedCount(), 0);
     const { rows } = await sql<{ status: string; reason: string }>`
       select distinct status, reason from crossing`.execute(db.root);
     deepEqual(rows, [{ status: "burned", reason: "not_seen_by_bridge" }]);

@@ -22,9 +22,12 @@ export type BurnProof = {
   readonly expiresAtBlock: bigint | undefined;
 };
 
-/** `proven`: one proof for each burn of the transaction that fits the query. A transaction can hold several. */
+/**
+ * `proven`: one proof for each burn of the transaction that fits the query. A transaction can hold several. `foreign`: the service has signed
+ * messages of the transaction, and none is of this burn.
+ */
 export type BurnTracking =
-  | { kind: "unseen" }
+  | { kind: "unseen" | "foreign" }
   | { kind: "pending"; reason: string | undefined }
   | { kind: "proven"; proofs: readonly BurnProof[] };
 

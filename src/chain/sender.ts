@@ -37,10 +37,10 @@ export type MintItem = SettleItem & {
 };
 
 /**
- * What receiving would do now. `received`: it was received before, and nothing is left to settle. `expired`: it needs a new proof. `refused`:
- * the chain refuses it, with its words.
+ * What receiving would do now. `received`: it was received before, and nothing is left to settle. `expired`: it needs a new proof. `unproven`:
+ * the bridge refuses the proof, with its words. `refused`: the chain refuses everything else, with its words.
  */
-export type MintOutlook = { kind: "moves" | "received" | "expired" } | { kind: "refused"; reason: string };
+export type MintOutlook = { kind: "moves" | "received" | "expired" } | { kind: "unproven" | "refused"; reason: string };
 
 /** The part of a sender that crosses bridges. */
 export interface BridgeSender {

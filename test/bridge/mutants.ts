@@ -39,6 +39,18 @@ export const bridgeMutants: readonly (Mutant & { test: string })[] = [
     ],
   },
   {
+    name: "refused-proof-stays",
+    bug: "A proof that the settle chain refuses is not asked for again.",
+    test: "test/road/crossingProofs.test.ts",
+    patches: [
+      {
+        path: "src/bridge/receiveCrossings.ts",
+        search: `if (outlook.kind === "unproven") {`,
+        replace: `if (outlook.kind === "unproven" && attempts < 0) {`,
+      },
+    ],
+  },
+  {
     name: "bridge-is-free",
     bug: "What the bridge keeps is missing from the settlement.",
     test: "test/road/crossing.test.ts",

@@ -18,6 +18,8 @@ export type AttestationServer = {
   settings: AttestationSettings;
   /** The last requests: each one's path and when it came, in milliseconds. */
   requests: { path: string; at: number }[];
+  /** How many requests were refused with status 429. */
+  refusedCount(): number;
   /** False answers nothing: every connection is closed. */
   setAnswering(isAnswering: boolean): void;
   stop(): Promise<void>;
@@ -32,6 +34,7 @@ export async function startAttestationServer(
   const requests: AttestationServer["requests"] = [];
   let isAnswering = true;
   let blockedUntil = 0;
+  let refused = 0;
   const isLimited = (at: number): boolean => {
     if (requests.filter((request) => request.at > at - SECOND_MS).length > REQUESTS_A_SECOND_MAX)
       blockedUntil = at + BLOCKED_MS;
@@ -42,7 +45,10 @@ export async function startAttestationServer(
     requests.push({ path: request.url ?? "", at });
     if (requests.length > REQUESTS_KEPT_MAX) requests.splice(0, requests.length - REQUESTS_KEPT_MAX);
     if (!isAnswering) return void request.socket.destroy();
-    if (isLimited(at)) return answer(response, 429, { error: "Too many requests" });
+    if (isLimited(at)) {
+      refused += 1;
+      return answer(response, 429, { error: "Too many requests" });
+    }
     handle(attestation, request, response).catch((error: unknown) => answer(response, 500, { error: String(error) }));
   });
   server.listen(port, HOST);
@@ -51,6 +57,7 @@ export async function startAttestationServer(
     url: `http://${HOST}:${(server.address() as AddressInfo).port}`,
     settings: attestation.settings,
     requests,
+    refusedCount: () => refused,
     setAnswering: (value) => {
       isAnswering = value;
     },

@@ -33,6 +33,8 @@ export type AttestationSettings = {
   delayReason: string | undefined;
   /** A message's last block on the settle chain, counted from its signing. Absent: about a day. */
   expiresAfterBlocks: bigint;
+  /** What a broken service makes of its own answer; undefined answers as it is. */
+  alter: ((signed: AttestedMessage) => AttestedMessage) | undefined;
 };
 
 export const DEFAULT_SETTINGS: AttestationSettings = {
@@ -42,6 +44,7 @@ export const DEFAULT_SETTINGS: AttestationSettings = {
   signedAfterMs: 0,
   delayReason: undefined,
   expiresAfterBlocks: EXPIRES_AFTER_BLOCKS,
+  alter: undefined,
 };
 
 /** One entry of `/v2/messages`. */
@@ -116,7 +119,14 @@ export class LocalAttestation {
       [EXPIRATION_BYTE, pad(numberToHex(isFast ? await this.#expiryOf(nonce, burn?.settleDomain) : 0n))],
     ]);
     const signature = await sign({ hash: keccak256(signed), privateKey: DEV_ACCOUNTS.attester.privateKey, to: "hex" });
-    return { ...entry, message: signed, attestation: signature, status: "complete", delayReason: null };
+    const answer = {
+      ...entry,
+      message: signed,
+      attestation: signature,
+      status: "complete",
+      delayReason: null,
+    } as const;
+    return this.settings.alter?.(answer) ?? answer;
   }
 
   async #expiryOf(nonce: Hex, settleDomain: number | undefined): Promise<bigint> {

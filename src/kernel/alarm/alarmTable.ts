@@ -95,7 +95,7 @@ export const ALARMS = {
     happened: "A signed burn has not landed on its settle chain for 15 minutes.",
     affects: "The merchants of these payouts. The money arrives as soon as the chain accepts it.",
     remedy:
-      "Read `reason`, and the other alarms of the settle chain. `tributary doctor` shows its gas account and gas price.",
+      "Read `reason`, and the other alarms of the settle chain. `tributary doctor` shows its gas account and gas price. With `receive_refused`, check what answers at `bridge.attestationUrl`.",
     source: "checks",
   },
   bridge_unavailable: {

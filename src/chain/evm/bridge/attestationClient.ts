@@ -88,7 +88,7 @@ export function createAttestationClient(transport: AttestationTransport): Bridge
 function parseTracking(host: string, body: unknown, burn: BurnQuery): BurnTracking {
   const messages = readField(body, "messages");
   if (!Array.isArray(messages)) throw new BridgeUnavailable(`${host} answered without messages`);
-  let isPending = messages.length === 0;
+  let isPending = false;
   let reason: string | undefined;
   const proofs = messages.flatMap((entry: unknown): BurnProof[] => {
     const status = readField(entry, "status");
@@ -102,7 +102,8 @@ function parseTracking(host: string, body: unknown, burn: BurnQuery): BurnTracki
     return proof === undefined ? [] : [proof];
   });
   if (proofs.length > 0) return { kind: "proven", proofs };
-  return isPending ? { kind: "pending", reason } : { kind: "unseen" };
+  if (isPending || messages.length === 0) return { kind: "pending", reason };
+  return { kind: "foreign" };
 }
 
 /** Undefined for the message of another burn, and for one that is not this burn's although it should be. */

@@ -135,9 +135,7 @@ async function findMintOutlook({ providers }: SenderContext, transmitter: Hex, i
     await providers.call({ to: transmitter, data: receive });
   } catch (error) {
     if (!(error instanceof CallReverted)) throw error;
-    return EXPIRED.test(error.message)
-      ? { kind: "expired" }
-      : { kind: "refused", reason: `receive_refused ${error.message}` };
+    return EXPIRED.test(error.message) ? { kind: "expired" } : { kind: "unproven", reason: error.message };
   }
-  return { kind: "refused", reason: "receive_refused nothing would be received" };
+  return { kind: "refused", reason: "nothing_would_be_received" };
 }
