@@ -225,6 +225,8 @@ export type SettlementTable = {
   reason: string | null;
   outgoing_id: bigint | null;
   chain_tx: string | null;
+  /** The movement by which a bridge took the settlement's money; null for every other one. */
+  burn_id: bigint | null;
   block_number: bigint | null;
   attempts: Generated<number>;
   retry_at: Date | null;

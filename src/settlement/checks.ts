@@ -120,6 +120,17 @@ export const settlementChecks: readonly Check[] = [
       group by balance.account, given.units having sum(balance.balance_units) > given.units`,
   },
   {
+    name: "crossing-has-settlement",
+    meaning: "A crossing has no settlement that lands with it.",
+    query: sql`
+      select crossing.movement_id as burn, crossing.intent_id as intent, crossing.status
+      from crossing left join settlement on settlement.chain = crossing.chain and settlement.chain_tx = crossing.chain_tx
+        and settlement.intent_id = crossing.intent_id and settlement.token = crossing.token
+        and settlement.burn_id = crossing.movement_id
+        and settlement.status = case crossing.status when 'landed' then 'landed' else 'bridging' end
+      where settlement.id is null`,
+  },
+  {
     name: "settlement-has-event",
     meaning: "A settlement's last event shows another state than the settlement.",
     query: sql`

@@ -97,6 +97,7 @@ export function newSettlement(input: {
     reason: null,
     outgoing_id: null,
     chain_tx: null,
+    burn_id: null,
     block_number: null,
     attempts: 0,
     retry_at: null,

@@ -18,13 +18,19 @@ export function isOpen({ status }: Pick<Settlement, "status">): boolean {
   return OPEN_STATUSES.includes(status);
 }
 
-/** Everything that one transaction moved out of one inbox in one token, by the token's own transfers. */
+/**
+ * What one transaction moved out of one inbox in one token, by the token's own transfers: everything, or up to one burn where a bridge took
+ * units, because each burn arrives on the settle chain for itself.
+ */
 export type Sweep = {
   intentId: string;
   chain: MovementRow["chain"];
   token: string;
   chainTx: string;
+  /** The movement by which a bridge took units; null for a sweep to payout and fee recipient. */
+  burnId: bigint | null;
   blockNumber: bigint;
+  placeFirst: bigint;
   /** Place of its last transfer: the sweep took everything that came in between the previous sweep and this place. */
   placeLast: bigint;
   /** In the order of their places. */
@@ -49,16 +55,17 @@ export type SweepLeg = {
 export function groupSweeps(movements: readonly MovementRow[]): Sweep[] {
   const live = movements.filter((movement) => movement.orphaned_at === null);
   const excessOf = computeExcessFees(live);
-  return [...Map.groupBy(live, sweepKey).values()].flatMap((legs) => {
-    const ordered = legs.toSorted((a, b) => (a.place < b.place ? -1 : 1));
-    const last = ordered.at(-1);
-    if (last === undefined) return [];
+  return [...Map.groupBy(live, sweepKey).values()].flatMap(splitAtBurns).flatMap((ordered) => {
+    const [first, last] = [ordered[0], ordered.at(-1)];
+    if (first === undefined || last === undefined) return [];
     return {
       intentId: last.intent_id,
       chain: last.chain,
       token: last.token,
       chainTx: last.chain_tx,
+      burnId: ordered.find(isBurn)?.id ?? null,
       blockNumber: last.block_number,
+      placeFirst: first.place,
       placeLast: last.place,
       legs: ordered.map((leg) => ({
         movementId: leg.id,
@@ -70,6 +77,25 @@ export function groupSweeps(movements: readonly MovementRow[]): Sweep[] {
       excessFeeUnits: [...new Set(ordered.map(batchKey))].reduce((sum, key) => sum + (excessOf.get(key) ?? 0n), 0n),
     };
   });
+}
+
+/** Ends a part at each burn, in the order of the places. What the recovery key moves after the last burn joins the last part. */
+function splitAtBurns(legs: readonly MovementRow[]): MovementRow[][] {
+  const parts: MovementRow[][] = [];
+  let isEnded = true;
+  for (const leg of legs.toSorted((a, b) => (a.place < b.place ? -1 : 1))) {
+    if (isEnded) parts.push([]);
+    parts.at(-1)?.push(leg);
+    isEnded = isBurn(leg);
+  }
+  const rest = parts.length > 1 && !isEnded ? (parts.pop() ?? []) : [];
+  parts.at(-1)?.push(...rest);
+  return parts;
+}
+
+/** Whether a bridge took the units of a movement out of an inbox. */
+function isBurn({ explained_by }: MovementRow): boolean {
+  return explained_by !== null;
 }
 
 /**
@@ -91,6 +117,7 @@ function batchKey({ chain_tx, token, batch_place }: MovementRow): string {
   return `${chain_tx}/${token}/${batch_place ?? ""}`;
 }
 
+/** Names the sweeps of an inbox in one transaction. */
 export function sweepKey(sweep: { intent_id: string; token: string; chain_tx: string }): string {
   return `${sweep.intent_id}/${sweep.token}/${sweep.chain_tx}`;
 }
@@ -161,6 +188,7 @@ export function markLanded(
     net_units: netUnits,
     reason: context.isRescued ? RESCUED : null,
     chain_tx: sweep.chainTx,
+    burn_id: null,
     block_number: sweep.blockNumber,
     retry_at: null,
     landed_at: settlement.landed_at ?? context.at,
@@ -175,6 +203,7 @@ export function markBridging(settlement: Settlement, sweep: Sweep, at: Date): Se
     status: "bridging",
     reason: null,
     chain_tx: sweep.chainTx,
+    burn_id: sweep.burnId,
     block_number: sweep.blockNumber,
     retry_at: null,
     submitted_at: settlement.submitted_at ?? at,
@@ -226,7 +255,7 @@ export function revertLanding(settlement: Settlement, context: { isInboxBusy: bo
   const cleared = { ...NOT_LANDED, block_number: null, updated_at: context.at };
   const isOurs = settlement.outgoing_id !== null && !context.isInboxBusy;
   return isOurs
-    ? { ...settlement, ...cleared, status: "submitted", reason: null, chain_tx: null }
+    ? { ...settlement, ...cleared, status: "submitted", reason: null, chain_tx: null, burn_id: null }
     : { ...settlement, ...cleared, status: "failed", reason: "reorg" };
 }
 

@@ -56,6 +56,7 @@ export async function listUnassignedSweptDeposits(
       select settlement.id from movement departure join settlement
         on settlement.chain = departure.chain and settlement.chain_tx = departure.chain_tx
         and settlement.intent_id = departure.intent_id and settlement.token = departure.token and settlement.status = 'landed'
+        and (settlement.burn_id is null or settlement.burn_id = departure.id)
       where departure.intent_id = arrival.intent_id and departure.chain = arrival.chain and departure.token = arrival.token
         and departure.direction = 'out' and departure.orphaned_at is null
         and (departure.block_number, departure.place) > (arrival.block_number, arrival.place)
@@ -284,6 +285,7 @@ const SETTLEMENT_COLUMNS: Record<keyof Settlement, ElementType> = {
   reason: "text",
   outgoing_id: "int8",
   chain_tx: "text",
+  burn_id: "int8",
   block_number: "int8",
   attempts: "int4",
   retry_at: "timestamptz",
@@ -305,6 +307,7 @@ const CHANGING_COLUMNS = [
   "reason",
   "outgoing_id",
   "chain_tx",
+  "burn_id",
   "block_number",
   "attempts",
   "retry_at",

@@ -23,11 +23,6 @@ import {
 import { lockSettlements, writeSettlements } from "../store.ts";
 import { shareSweep, type Mint } from "./shareSweep.ts";
 
-/** A settlement lands with one sweep. Where a stranger's transaction bridged an inbox twice, it waits, and delays no other. */
-const IS_ONLY_BURN = sql`not exists (
-  select from crossing other where other.chain = crossing.chain and other.chain_tx = crossing.chain_tx
-    and other.intent_id = crossing.intent_id and other.token = crossing.token and other.movement_id <> crossing.movement_id)`;
-
 type LandWorld = Pick<World, "db" | "clock" | "entropy">;
 
 /** Crossings landed per transaction. */
@@ -36,7 +31,6 @@ const LANDED_MAX = 100;
 /** A crossing whose mint a sweep of the settle chain has moved on. */
 type SweptCrossing = {
   settlementId: string;
-  burnId: bigint;
   mintId: bigint;
   intentId: string;
   token: string;
@@ -80,7 +74,7 @@ async function landFound(
   );
   const mintsOf = await listMintsOfSweeps(tx, settleChain, [...sweeps.values()]);
   const changes = new CrossingChanges(at, intents);
-  for (const { settlementId, mintId, burnId, intentId, token, sweepTx } of swept) {
+  for (const { settlementId, mintId, intentId, token, sweepTx } of swept) {
     const key = sweepKey({ intent_id: intentId, token, chain_tx: sweepTx });
     const [before, intent, sweep] = [settlements.get(settlementId), intents.get(intentId), sweeps.get(key)];
     if (before === undefined || intent === undefined || sweep === undefined) continue;
@@ -92,7 +86,6 @@ async function landFound(
     changes.add(
       before,
       markCrossingLanded(before, sweep, { share, routeCostUnits: mint.bridgeFeeUnits, isRescued, at }),
-      burnId,
     );
   }
   await changes.write(tx, world, "landed");
@@ -125,8 +118,8 @@ export async function revertCrossings(
     block_number: sweep.blockNumber ?? -1n,
   }));
   if (named.length === 0) return;
-  const { rows } = await sql<SettlementRow & { burnId: bigint }>`
-    select settlement.*, crossing.movement_id as "burnId"
+  const { rows } = await sql<SettlementRow>`
+    select settlement.*
     from ${unnest("named", named, { intent_id: "text", chain_tx: "text", block_number: "int8" })}
     cross join lateral (
       select * from settlement
@@ -134,11 +127,9 @@ export async function revertCrossings(
         and settlement.intent_id = named.intent_id and settlement.landed_block_number <> named.block_number
       offset 0 for update
     ) as settlement
-    join crossing on crossing.chain = settlement.chain and crossing.chain_tx = settlement.chain_tx
-      and crossing.intent_id = settlement.intent_id and crossing.token = settlement.token
     order by settlement.id`.execute(tx);
   const changes = new CrossingChanges(at, intents);
-  for (const { burnId, ...before } of rows) changes.add(before, revertCrossing(before, at), burnId);
+  for (const before of rows) changes.add(before, revertCrossing(before, at));
   await changes.write(tx, world, "attested");
 }
 
@@ -148,7 +139,6 @@ class CrossingChanges {
   readonly #intents: Map<string, IntentRow>;
   readonly #changed: Settlement[] = [];
   readonly #changedIntents = new Set<string>();
-  readonly #burnIds: bigint[] = [];
   readonly #events: NewEvent[] = [];
 
   constructor(at: Date, intents: Map<string, IntentRow>) {
@@ -160,11 +150,10 @@ class CrossingChanges {
     return this.#changed.length;
   }
 
-  add(before: SettlementRow, after: Settlement, burnId: bigint): void {
+  add(before: SettlementRow, after: Settlement): void {
     const intent = this.#intents.get(after.intent_id);
     if (intent === undefined) return;
     this.#changed.push(after);
-    this.#burnIds.push(burnId);
     this.#intents.set(intent.id, addToIntentTotals(intent, { before, after, at: this.#at }));
     this.#changedIntents.add(intent.id);
     this.#events.push(...settlementEvents(intent, before, after));
@@ -173,7 +162,8 @@ class CrossingChanges {
   async write(tx: Tx, world: Pick<World, "entropy">, status: "attested" | "landed"): Promise<void> {
     if (this.#changed.length === 0) return;
     await writeSettlements(tx, this.#changed);
-    await writeLandings(tx, { movementIds: this.#burnIds, status, at: this.#at });
+    const movementIds = this.#changed.flatMap(({ burn_id }) => burn_id ?? []);
+    await writeLandings(tx, { movementIds, status, at: this.#at });
     await writeIntentProgress(
       tx,
       [...this.#intents.values()].filter(({ id }) => this.#changedIntents.has(id)),
@@ -190,10 +180,11 @@ async function listSweptCrossings(
   const isAsked =
     intentIds === undefined ? sql<boolean>`true` : sql<boolean>`crossing.intent_id = any(${array(intentIds, "text")})`;
   const { rows } = await sql<SweptCrossing>`
-    select settlement.id as "settlementId", crossing.movement_id as "burnId", mint.id as "mintId", crossing.intent_id as "intentId",
+    select settlement.id as "settlementId", mint.id as "mintId", crossing.intent_id as "intentId",
       mint.token, sweep.chain_tx as "sweepTx"
     from crossing join settlement on settlement.chain = crossing.chain and settlement.chain_tx = crossing.chain_tx
-      and settlement.intent_id = crossing.intent_id and settlement.token = crossing.token and settlement.status = 'bridging'
+      and settlement.intent_id = crossing.intent_id and settlement.token = crossing.token
+      and settlement.burn_id = crossing.movement_id and settlement.status = 'bridging'
     cross join lateral (
       select id, token, block_number, place from movement
       where movement.chain = crossing.settle_chain and movement.explained_by = crossing.mint and movement.direction = 'in'
@@ -206,7 +197,7 @@ async function listSweptCrossings(
         and (departure.block_number, departure.place) > (mint.block_number, mint.place)
       order by departure.block_number, departure.place limit 1
     ) as sweep
-    where crossing.settle_chain = ${settleChain} and crossing.status = 'attested' and ${isAsked} and ${IS_ONLY_BURN}
+    where crossing.settle_chain = ${settleChain} and crossing.status = 'attested' and ${isAsked}
     order by crossing.movement_id limit ${limit}`.execute(db);
   return rows;
 }

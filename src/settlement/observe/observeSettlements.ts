@@ -52,22 +52,20 @@ async function applyMovements(
 ): Promise<SweepFinding[]> {
   await preferIndexScans(tx);
   const chainTxs = [...new Set(movements.map((departure) => departure.chain_tx))];
-  const sweeps = new Map(
-    groupSweeps(await listSweepLegs(tx, { chain, chainTxs })).map((sweep) => [keyOfSweep(sweep), sweep]),
-  );
+  const sweeps = Map.groupBy(groupSweeps(await listSweepLegs(tx, { chain, chainTxs })), keyOfSweep);
   const intents = await lockIntents(tx, [...new Set(movements.map((departure) => departure.intent_id))]);
   const changed = new Map(movements.map((departure) => [sweepKey(departure), departure]));
   const settlements = await lockInboxSettlements(tx, chain, [...changed.values()]);
   const at = world.clock.now();
   const observation = new SweepObservation(world, { chain, at, intents, settlements });
-  for (const [key, movement] of changed) if (!sweeps.has(key)) observation.revertSweep(movement);
+  for (const [key, movement] of changed) observation.revertVanished(movement, sweeps.get(key) ?? []);
   const landed = [...changed.keys()].flatMap((key) => sweeps.get(key) ?? []);
   const mintsOf = await listMintsOfSweeps(tx, chain, landed);
   for (const sweep of landed.toSorted(compareByPlace))
     observation.applySweep(sweep, mintsOf.get(keyOfSweep(sweep)) ?? []);
   const findings = await observation.write(tx);
   const placed = [...changed].map(([key, { intent_id: intentId, chain_tx: chainTx }]) => {
-    return { intentId, chainTx, blockNumber: sweeps.get(key)?.blockNumber };
+    return { intentId, chainTx, blockNumber: sweeps.get(key)?.at(-1)?.blockNumber };
   });
   await revertCrossings(tx, world, { settleChain: chain, sweeps: placed, intents: observation.intents, at });
   return findings;

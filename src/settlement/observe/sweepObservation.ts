@@ -83,15 +83,14 @@ export class SweepObservation {
   applySweep(sweep: Sweep, mints: readonly Mint[]): void {
     const intent = this.#intents.get(sweep.intentId);
     if (intent === undefined) return;
-    if (sweep.legs.some(({ bridge }) => bridge !== null)) return this.#applyBurn(intent, sweep);
-    const known = this.#matching({ intent_id: sweep.intentId, token: sweep.token, chain_tx: sweep.chainTx });
+    if (sweep.burnId !== null) return this.#applyBurn(intent, sweep);
     const split = splitSweep(sweep, intent);
     const { own } = shareSweep(split, mints);
     if (own === undefined) {
       this.#withoutSettlement.push({ sweep, split, settlementId: undefined });
       return;
     }
-    const before = known.find((settlement) => settlement.chain_tx === sweep.chainTx) ?? known[0];
+    const before = this.#settlementOf(sweep);
     const id = newId("set", this.#world.entropy);
     const isRescued = split.otherRecipientUnits !== 0n;
     const planned = before ?? newSettlement({ ...sweep, id, at: this.#at });
@@ -100,10 +99,9 @@ export class SweepObservation {
     this.#sweeps.set(after.id, { sweep, split, settlementId: after.id });
   }
 
-  /** A bridge took the inbox's balance. The settlement lands with a sweep on the settle chain. */
+  /** A bridge took the inbox's balance in one burn. The settlement lands with a sweep on the settle chain. */
   #applyBurn(intent: IntentRow, sweep: Sweep): void {
-    const known = this.#matching({ intent_id: sweep.intentId, token: sweep.token, chain_tx: sweep.chainTx });
-    const before = known.find((settlement) => settlement.chain_tx === sweep.chainTx) ?? known[0];
+    const before = this.#settlementOf(sweep);
     const planned = before ?? newSettlement({ ...sweep, id: newId("set", this.#world.entropy), at: this.#at });
     const after =
       planned.status === "landed"
@@ -121,15 +119,21 @@ export class SweepObservation {
     this.#sweeps.set(after.id, { sweep, split, settlementId: after.id });
   }
 
-  revertSweep(vanished: SweepName & { id: bigint; explained_by: string | null }): void {
-    const intent = this.#intents.get(vanished.intent_id);
-    const known = this.#matching(vanished);
-    const before = known.find((settlement) => settlement.chain_tx === vanished.chain_tx);
-    if (before?.status !== "landed" && before?.status !== "bridging") return;
+  /** Reverts the settlements of an inbox in a transaction whose sweeps are not among those that the chain shows. */
+  revertVanished(name: SweepName, sweeps: readonly Sweep[]): void {
+    const burnIds = new Set(sweeps.map(({ burnId }) => burnId));
+    const ofTransaction = this.#ofInbox(name).filter(({ chain_tx }) => chain_tx === name.chain_tx);
+    for (const settlement of ofTransaction) if (!burnIds.has(settlement.burn_id)) this.#revert(settlement);
+  }
+
+  #revert(before: Settlement): void {
+    const intent = this.#intents.get(before.intent_id);
+    if (before.status !== "landed" && before.status !== "bridging") return;
     // A bridge that gave the units bears the loss.
     if (intent === undefined || before.landed_chain !== null) return;
-    if (vanished.explained_by !== null) this.#vanishedBurns.push(vanished.id);
-    this.#change(intent, before, revertLanding(before, { isInboxBusy: known.length > 1, at: this.#at }));
+    if (before.burn_id !== null) this.#vanishedBurns.push(before.burn_id);
+    const isInboxBusy = this.#ofInbox(before).some(isOpen);
+    this.#change(intent, before, revertLanding(before, { isInboxBusy, at: this.#at }));
     this.#sweeps.set(before.id, undefined);
   }
 
@@ -177,14 +181,18 @@ export class SweepObservation {
     return this.#intents;
   }
 
-  /** The inbox's open settlement, and the one of this transaction. */
-  #matching(sweep: SweepName): readonly Settlement[] {
-    const ofInbox = this.#settlements.get(inboxKey(sweep)) ?? [];
-    return ofInbox.filter((settlement) => settlement.chain_tx === sweep.chain_tx || isOpen(settlement));
+  #ofInbox(inbox: { intent_id: string; token: string }): readonly Settlement[] {
+    return this.#settlements.get(inboxKey(inbox)) ?? [];
+  }
+
+  /** The settlement of this sweep, else the open one of the inbox. */
+  #settlementOf({ intentId, token, chainTx, burnId }: Sweep): Settlement | undefined {
+    const ofInbox = this.#ofInbox({ intent_id: intentId, token });
+    return ofInbox.find(({ chain_tx, burn_id }) => chain_tx === chainTx && burn_id === burnId) ?? ofInbox.find(isOpen);
   }
 
   #change(intent: IntentRow, before: Settlement | undefined, after: Settlement): void {
-    const ofInbox = this.#settlements.get(inboxKey(after)) ?? [];
+    const ofInbox = this.#ofInbox(after);
     const others = ofInbox.map((settlement) => (settlement.id === after.id ? after : settlement));
     this.#settlements.set(inboxKey(after), before === undefined ? [...ofInbox, after] : others);
     this.#changedSettlements.set(after.id, after);

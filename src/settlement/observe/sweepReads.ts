@@ -89,12 +89,14 @@ export async function listSweepArrivals(tx: Tx, chain: Caip2, sweeps: readonly S
     from unnest(
       ${column((sweep) => sweep.intentId, "text")}, ${column((sweep) => sweep.token, "text")},
       ${column((sweep) => sweep.chainTx, "text")},
-      ${column((sweep) => sweep.blockNumber, "int8")}, ${column((sweep) => sweep.placeLast, "int8")}
-    ) with ordinality as sweep (intent_id, token, chain_tx, block_number, place, number)
+      ${column((sweep) => sweep.blockNumber, "int8")}, ${column((sweep) => sweep.placeLast, "int8")},
+      ${column((sweep) => (sweep.burnId === null ? -1n : sweep.placeFirst), "int8")}
+    ) with ordinality as sweep (intent_id, token, chain_tx, block_number, place, burn_place, number)
     left join lateral (
       select departure.block_number, departure.place from movement departure
       where departure.intent_id = sweep.intent_id and departure.chain = ${chain} and departure.token = sweep.token
-        and departure.direction = 'out' and departure.orphaned_at is null and departure.chain_tx <> sweep.chain_tx
+        and departure.direction = 'out' and departure.orphaned_at is null
+        and (departure.chain_tx <> sweep.chain_tx or departure.place < sweep.burn_place)
         and (departure.block_number, departure.place) < (sweep.block_number, sweep.place)
       order by departure.block_number desc, departure.place desc limit 1
     ) as previous on true

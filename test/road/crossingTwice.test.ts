@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { hubAbi } from "@tributary/inbox/hubAbi";
+import { encodeFunctionData, parseAbi, type Hex } from "viem";
+import type { RouteSpeed } from "../../src/catalog/routes.ts";
+import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
+import { toInboxTerms } from "../../src/intent/inboxTerms.ts";
+import { findIntentRoutes } from "../../src/intent/routes/findRoutes.ts";
+import { proofOf, routesFrom, toRoute } from "../../src/intent/routes/routeSet.ts";
+import type { IntentRow } from "../../src/intent/store.ts";
+import { settlementRecord } from "../../src/settlement/settlementRecord.ts";
+import { openBridgedRoad, type BridgedRoad } from "../support/bridgedRoad.ts";
+import type { TestChain } from "../support/chain.ts";
+import { callInOneTransaction, nextContract, type InnerCall } from "../support/oneTransaction.ts";
+
+// Anybody can bridge an inbox, pay it again and bridge it again within one transaction. Each burn arrives for itself.
+
+const USDC = 1_000_000n;
+const { stranger, payer } = DEV_ACCOUNTS;
+
+describe("two burns of an inbox in one transaction", () => {
+  let road: BridgedRoad;
+  let home: TestChain;
+  let away: TestChain;
+  before(async () => {
+    road = await openBridgedRoad({ chains: 2 });
+    const [first, second] = road.chains;
+    assert.ok(first !== undefined && second !== undefined);
+    [home, away] = [first, second];
+  });
+  after(() => road.close());
+
+  const transfer = (to: string, units: bigint): InnerCall => ({
+    to: away.usdc.address,
+    data: encodeFunctionData({
+      abi: parseAbi(["function transfer(address to, uint256 units)"]),
+      args: [to as Hex, units],
+    }),
+  });
+
+  /** The hub's call that bridges the inbox by its fast or its standard route. */
+  async function bridged(intent: IntentRow, speed: RouteSpeed): Promise<InnerCall> {
+    const routes = await findIntentRoutes({ db: road.db.root, memory: road.world.memory }, intent);
+    const route = routesFrom(routes, { chain: away.caip2, token: away.usdc.address }).find(
+      (each) => each.speed === speed,
+    );
+    assert.ok(route);
+    const args = [toInboxTerms(intent), toRoute(route), proofOf(routes, route), "0x"] as const;
+    return { to: away.hub, data: encodeFunctionData({ abi: hubAbi, functionName: "bridge", args }) };
+  }
+
+  /** Pays 20 USDC, bridges them fast, pays 7 USDC and bridges these by the standard route. */
+  async function burnTwice(intent: IntentRow): Promise<void> {
+    await road.pay(away, intent, 20n * USDC);
+    const contract = await nextContract(away, stranger);
+    await away.pay(away.usdc.address, contract, { amountUnits: 7n * USDC, from: payer });
+    await callInOneTransaction(away, stranger, [
+      await bridged(intent, "fast"),
+      transfer(intent.inbox_address, 7n * USDC),
+      await bridged(intent, "standard"),
+    ]);
+  }
+
+  const amountsOf = async (intent: IntentRow) =>
+    (await road.settlements(intent)).map((row) => {
+      const { status, grossUnits, routeCostUnits, feeUnits, netUnits } = settlementRecord(row);
+      return [status, ...[grossUnits, routeCostUnits, feeUnits, netUnits].map(Number)];
+    });
+  const crossingsOf = ({ id }: IntentRow) =>
+    road.db.root.selectFrom("crossing").selectAll().where("intent_id", "=", id).orderBy("movement_id").execute();
+
+  const BOTH_LANDED = [
+    ["landed", 20_000_000, 2_600, 99_987, 19_897_413],
+    ["landed", 7_000_000, 0, 35_000, 6_965_000],
+  ];
+
+  test("each is a settlement of its own, and lands with its own amount and cost", async () => {
+    const intent = await road.create(home);
+    const before = await road.balances(home, intent);
+    await burnTwice(intent);
+    await road.untilLanded(intent, 2);
+    assert.deepEqual(await amountsOf(intent), BOTH_LANDED);
+    const { payout, fee, inbox } = await road.balances(home, intent);
+    assert.deepEqual([payout - before.payout, fee - before.fee, inbox], [26_862_413n, 134_987n, 0n]);
+    const { counted_units: counted, settled_units: settled } = await road.intent(intent);
+    assert.deepEqual([counted, settled], [27n * USDC, 27n * USDC]);
+  });
+
+  test("both land when one transaction receives and settles one after the other", async () => {
+    const intent = await road.create(home);
+    await burnTwice(intent);
+    const isProven = async () => (await crossingsOf(intent)).filter(({ status }) => status === "attested").length === 2;
+    await road.until(isProven, { isReceiving: false });
+    const [side] = road.sides;
+    assert.ok(side);
+    const crossings = await crossingsOf(intent);
+    const calls = crossings.map(({ message, attestation }): InnerCall => {
+      const args = [side.bridge.transmitter, message as Hex, attestation as Hex, toInboxTerms(intent)] as const;
+      return { to: home.hub, data: encodeFunctionData({ abi: hubAbi, functionName: "receiveAndSettle", args }) };
+    });
+    await callInOneTransaction(home, stranger, calls.toReversed());
+    await road.untilLanded(intent, 2);
+    assert.deepEqual(await amountsOf(intent), BOTH_LANDED);
+    const landedIn = new Set((await road.settlements(intent)).map(({ landed_chain_tx: chainTx }) => chainTx));
+    assert.equal(landedIn.size, 1);
+  });
+});
