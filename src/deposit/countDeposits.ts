@@ -14,22 +14,24 @@ const PAGE_MAX = 200;
 /** Pages per call; the rest waits for the next head. */
 const PAGES_MAX = 1_000;
 
-/** Counts deposits whose blocks have become final since they were seen. */
-export async function countDeposits(world: DepositWorld, chain: Caip2): Promise<void> {
-  let after = { blockNumber: -1n, seq: -1n };
-  for (let page = 0; page < PAGES_MAX; page += 1) {
-    const last = await countPage(world, chain, after);
-    if (last === undefined) return;
-    after = last;
+type Place = { blockNumber: bigint; seq: bigint };
+
+/** Counts deposits whose blocks have become final since they were seen. Returns the number of deposits that were decided again. */
+export async function countDeposits(world: DepositWorld, chain: Caip2): Promise<number> {
+  let after: Place | undefined = { blockNumber: -1n, seq: -1n };
+  let decided = 0;
+  for (let page = 0; page < PAGES_MAX && after !== undefined; page += 1) {
+    const counted: CountedPage = await countPage(world, chain, after);
+    decided += counted.decided;
+    after = counted.next;
   }
+  return decided;
 }
 
-/** Counts one page. Returns where the next page begins, undefined after the last. */
-async function countPage(
-  world: DepositWorld,
-  chain: Caip2,
-  after: { blockNumber: bigint; seq: bigint },
-): Promise<{ blockNumber: bigint; seq: bigint } | undefined> {
+/** `next`: where the next page begins, undefined after the last. */
+type CountedPage = { decided: number; next: Place | undefined };
+
+async function countPage(world: DepositWorld, chain: Caip2, after: Place): Promise<CountedPage> {
   const pending = await listPending(world, chain, after);
   await isolateIntents(world, {
     chain,
@@ -37,15 +39,11 @@ async function countPage(
     intentIds: [...new Set(pending.map((deposit) => deposit.intentId))],
     step: (intentIds) => countIntents(world, chain, intentIds),
   });
-  return pending.length < PAGE_MAX ? undefined : pending.at(-1);
+  return { decided: pending.length, next: pending.length < PAGE_MAX ? undefined : pending.at(-1) };
 }
 
 /** Deposits in blocks that are final by the chain's first rule. */
-async function listPending(
-  world: DepositWorld,
-  chain: Caip2,
-  after: { blockNumber: bigint; seq: bigint },
-): Promise<{ intentId: string; blockNumber: bigint; seq: bigint }[]> {
+async function listPending(world: DepositWorld, chain: Caip2, after: Place): Promise<(Place & { intentId: string })[]> {
   const [firstTier] = findWatchedChain(world.catalog, chain)?.finality ?? [];
   const head = (await listHeads(world.db.root)).get(chain);
   if (!head || !firstTier) return [];

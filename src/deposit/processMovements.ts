@@ -25,9 +25,12 @@ const RETRIED_MAX = 10;
 /**
  * Processes one batch of the movements that the watch station has recorded since the last call: it creates a deposit for each new
  * movement into an inbox, updates the deposits of changed ones, and notes dust in the sums of its inbox. An intent that fails is quarantined
- * and retried later. `isDone` means that no movement is left.
+ * and retried later. `isDone` means that no movement is left, `hasPassed` that there were some.
  */
-export async function processMovements(world: DepositWorld, chain: Caip2): Promise<{ isDone: boolean }> {
+export async function processMovements(
+  world: DepositWorld,
+  chain: Caip2,
+): Promise<{ isDone: boolean; hasPassed: boolean }> {
   const handover: Handover<void> = {
     station: "deposit",
     chain,
@@ -37,9 +40,9 @@ export async function processMovements(world: DepositWorld, chain: Caip2): Promi
     list: listInboundMovements,
     apply: (tx, batch) => applyMovements(tx, world, batch),
   };
-  const { isDone } = await processHandover(world, handover);
-  await retryQuarantined(world, handover, RETRIED_MAX);
-  return { isDone };
+  const { isDone, hasPassed } = await processHandover(world, handover);
+  const retried = await retryQuarantined(world, handover, RETRIED_MAX);
+  return { isDone, hasPassed: hasPassed || retried.length > 0 };
 }
 
 type MovementBatch = {

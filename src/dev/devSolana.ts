@@ -14,7 +14,7 @@ export type DevSolana = {
 
 /** No EVM chain has this id. */
 const CHAIN_ID = 104;
-/** While nobody looks at a page. Each poll wakes all loops of the chain. */
+/** While nobody looks at a page. */
 const POLL_MS = 2_000;
 const BLOCKS_BEFORE = 200;
 /** As the EVM chains of the dev world, it is final after two blocks more. */

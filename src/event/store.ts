@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Tx } from "../db/database.ts";
+import type { Db, Tx } from "../db/database.ts";
 import { array, type ElementType } from "../db/parameters.ts";
 import type { Entropy } from "../kernel/entropy.ts";
 import { newId } from "../kernel/ids.ts";
@@ -164,6 +164,13 @@ export type SequencedEvent = {
   /** When the resource was created, ISO 8601. */
   objectCreatedAt: string | null;
 };
+
+/** Whether events without a sequence are committed. */
+export async function hasNewEvents(db: Db): Promise<boolean> {
+  const { rows } = await sql<{ isFound: boolean }>`/* named: find_new_events */
+    select exists (select from event where sequence is null) as "isFound"`.execute(db.root);
+  return rows[0]?.isFound === true;
+}
 
 /**
  * Assigns up to `limit` committed events the next sequences of their accounts, in the order of their positions, and returns these

@@ -3,11 +3,14 @@ import { recordMilestone } from "../metrics/recordMilestone.ts";
 import type { World } from "../world.ts";
 import type { Loop } from "./loop.ts";
 
+/** The loops of the road wake it after a change. Events of requests wait at most this long, at the cost of one short read. */
+const INTERVAL_MS = 200;
+
 export function assignEventSequencesLoop(world: World): Loop {
   return {
     name: "events",
     topic: "events",
-    intervalMs: 1_000,
+    intervalMs: INTERVAL_MS,
     tick: async () => {
       const { isDone, events } = await assignEventSequences(world.db);
       for (const event of events) recordMilestone(world, event);

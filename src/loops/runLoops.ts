@@ -38,7 +38,7 @@ export function createLoops(world: World): Loop[] {
       recheckSuspectBlocksLoop(world, chain),
       scanHintedInboxesLoop(world, chain),
       ...(isReadByAccounts(chain) ? followAccountsLoops(world, chain) : [reconcileBalancesLoop(world, chain)]),
-      processDepositsLoop(world, chain.caip2),
+      processDepositsLoop(world, chain),
       sumDustLoop(world, chain),
       verifyDepositsLoop(world, chain),
       observeSettlementsLoop(world, chain),

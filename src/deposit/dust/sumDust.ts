@@ -6,7 +6,7 @@ import { findRoutes } from "../../intent/routes/findRoutes.ts";
 import { findPayoutWay } from "../../intent/routes/payoutWay.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import { findHandoverCursor } from "../../watch/store/handoverStore.ts";
-import { takeRewoundNumber } from "../../watch/store/store.ts";
+import { isRewound, takeRewoundNumber } from "../../watch/store/store.ts";
 import { applyDepositChanges, type DepositWorld, type IntentChangeSet } from "../applyDepositChanges.ts";
 import { lowestFinalBlock, type ChainHead } from "../finality.ts";
 import {
@@ -34,10 +34,13 @@ export type DustLimits = { dustRowsMax?: number };
 
 /**
  * Adds dust in blocks that are final by the chain's strictest rule to the sums of its inboxes, and counts it where it reaches the minimum or
- * completes the price. Each call takes one page of inboxes and of each inbox one page of blocks.
+ * completes the price. Each call takes one page of inboxes and of each inbox one page of blocks. Returns the number of inboxes in `summed`.
  */
-export async function sumDust(world: DepositWorld & DustLimits, chain: Caip2): Promise<{ isDone: boolean }> {
-  await world.db.transaction((tx) => markRewoundSums(tx, chain));
+export async function sumDust(
+  world: DepositWorld & DustLimits,
+  chain: Caip2,
+): Promise<{ isDone: boolean; summed: number }> {
+  if (await isRewound(world.db, chain)) await world.db.transaction((tx) => markRewoundSums(tx, chain));
   const finalBlock = strictestFinalBlock(world, chain, await listHeads(world.db.root));
   const due = await listUnsummedHoldings(world.db.root, { chain, finalBlock, limit: INBOXES_MAX });
   let isSummed = true;
@@ -49,7 +52,7 @@ export async function sumDust(world: DepositWorld & DustLimits, chain: Caip2): P
       if (!(await sumIntents(world, chain, intentIds))) isSummed = false;
     },
   });
-  return { isDone: due.length < INBOXES_MAX && isSummed };
+  return { isDone: due.length < INBOXES_MAX && isSummed, summed: due.length };
 }
 
 function strictestFinalBlock(world: DepositWorld, chain: Caip2, heads: ReadonlyMap<string, ChainHead>): bigint {

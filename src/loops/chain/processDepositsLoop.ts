@@ -1,22 +1,31 @@
 import { countDeposits } from "../../deposit/countDeposits.ts";
 import { processMovements } from "../../deposit/processMovements.ts";
-import type { Caip2 } from "../../kernel/caip.ts";
+import type { Chain } from "../../chain/chain.ts";
 import type { World } from "../../world.ts";
 import type { Loop } from "../loop.ts";
+import { sendTopic } from "./topics.ts";
 
-/** Wakes at each new head of its chain. The interval only covers a lost signal. */
-export function processDepositsLoop(world: World, chain: Caip2): Loop {
+/**
+ * Wakes at each new head of its chain, which may make something final. The interval only covers a lost signal. Wakes the loops of settling only
+ * when a deposit may have changed, so that an idle chain costs little.
+ */
+export function processDepositsLoop(world: World, chain: Chain): Loop {
+  const { caip2 } = chain;
   return {
-    name: `deposits ${chain}`,
-    topic: `deposits:${chain}`,
+    name: `deposits ${caip2}`,
+    topic: `deposits:${caip2}`,
     intervalMs: 5_000,
     tick: async () => {
-      const { isDone } = await processMovements(world, chain);
-      if (isDone) await countDeposits(world, chain);
-      world.wake.notify(`dust:${chain}`);
-      world.wake.notify(`agreements:${chain}`);
-      world.wake.notify(`settlements:${chain}`);
-      world.wake.notify("events");
+      const { isDone, hasPassed } = await processMovements(world, caip2);
+      const counted = isDone ? await countDeposits(world, caip2) : 0;
+      // At the new head dust or an outgoing transaction may be final.
+      world.wake.notify(`dust:${caip2}`);
+      world.wake.notify(sendTopic(chain));
+      if (hasPassed || counted > 0) {
+        world.wake.notify(`agreements:${caip2}`);
+        world.wake.notify(`settlements:${caip2}`);
+        world.wake.notify("events");
+      }
       return !isDone;
     },
   };

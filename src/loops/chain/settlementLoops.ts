@@ -13,22 +13,22 @@ import { planTopic, sendTopic, submitTopic, TRACK_TOPIC } from "./topics.ts";
 
 const INTERVAL_MS = 2_000;
 
-/** Observes what the chain has settled. It wakes at each new head, and when deposits were processed. */
+/** Observes what the chain has settled. It wakes when movements or deposits have changed. */
 export function observeSettlementsLoop(world: World, chain: Chain): Loop {
   return {
     name: `observe settlements ${chain.caip2}`,
     topic: `settlements:${chain.caip2}`,
     intervalMs: INTERVAL_MS,
     tick: async () => {
-      const { isDone } = await observeSettlements(world, chain.caip2);
+      const { isDone, hasPassed } = await observeSettlements(world, chain.caip2);
       const landed = await landCrossings(world, chain.caip2);
-      world.wake.notify("events");
+      if (hasPassed || landed > 0) {
+        world.wake.notify("events");
+        // What a bridge has taken may be proven.
+        world.wake.notify(TRACK_TOPIC);
+      }
       if (!isDone || landed > 0) return true;
       world.wake.notify(planTopic(chain));
-      // What a bridge has taken may be proven.
-      world.wake.notify(TRACK_TOPIC);
-      // The transactions may have a block, or a final one, at the new head.
-      world.wake.notify(sendTopic(chain));
       return false;
     },
   };
@@ -45,8 +45,7 @@ export function planSettlementsLoop(world: World, chain: Chain): Loop {
         const planned = await planSettlements(world, chain.caip2);
         return planned > 0;
       } finally {
-        await replanSettlements(world, chain.caip2);
-        world.wake.notify("events");
+        if ((await replanSettlements(world, chain.caip2)) > 0) world.wake.notify("events");
         world.wake.notify(submitTopic(chain));
       }
     },
@@ -61,8 +60,8 @@ export function submitSettlementsLoop(world: World, chain: Chain): Loop {
     intervalMs: INTERVAL_MS,
     tick: async (signal) => {
       const submitted = await submitSettlements(world, { chain, signal });
-      world.wake.notify("events");
       if (submitted === 0) return false;
+      world.wake.notify("events");
       world.wake.notify(sendTopic(chain));
       return signal?.aborted !== true;
     },

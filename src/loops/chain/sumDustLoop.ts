@@ -11,10 +11,12 @@ export function sumDustLoop(world: World, chain: Chain): Loop {
     topic: `dust:${chain.caip2}`,
     intervalMs: 5_000,
     tick: async () => {
-      const { isDone } = await sumDust(world, chain.caip2);
-      await verifyDust(world, chain);
-      world.wake.notify(`settlements:${chain.caip2}`);
-      world.wake.notify("events");
+      const { isDone, summed } = await sumDust(world, chain.caip2);
+      const verified = await verifyDust(world, chain);
+      if (summed > 0 || verified > 0) {
+        world.wake.notify(`settlements:${chain.caip2}`);
+        world.wake.notify("events");
+      }
       return !isDone;
     },
   };

@@ -22,14 +22,18 @@ const RETRIED_MAX = 10;
 
 /**
  * Processes the recorded movements out of a chain's inboxes. A settlement lands when the token's own transfers show it, whether the sweep
- * is ours or a stranger's. A reorg reverts both alike. An intent that fails is quarantined and retried later.
+ * is ours or a stranger's. A reorg reverts both alike. An intent that fails is quarantined and retried later. `isDone` means that no movement is
+ * left, `hasPassed` that there were some.
  */
-export async function observeSettlements(world: ObserveWorld, chain: Caip2): Promise<{ isDone: boolean }> {
+export async function observeSettlements(
+  world: ObserveWorld,
+  chain: Caip2,
+): Promise<{ isDone: boolean; hasPassed: boolean }> {
   const handover = settlementHandover(world, chain);
-  const { results, isDone } = await processHandover(world, handover);
+  const { results, isDone, hasPassed } = await processHandover(world, handover);
   const retried = await retryQuarantined(world, handover, RETRIED_MAX);
   await reportFindings(world, chain, [...results, ...retried].flat());
-  return { isDone };
+  return { isDone, hasPassed: hasPassed || retried.length > 0 };
 }
 
 function settlementHandover(world: ObserveWorld, chain: Caip2): Handover<SweepFinding[]> {

@@ -1,7 +1,7 @@
 import type { Chain } from "../../chain/chain.ts";
 import { ProviderFailed, type BlockRef } from "../../chain/reader.ts";
 import { bookMovements } from "../store/bookMovements.ts";
-import { wakeMovementConsumers, type WatchWorld } from "../store/applySegment.ts";
+import { wakeBlockConsumers, type WatchWorld } from "../store/applySegment.ts";
 import { listKnownBlocks } from "../store/chainReads.ts";
 import { storeFinality, type CursorRow, type KnownBlock } from "../store/store.ts";
 
@@ -21,7 +21,7 @@ export async function confirmFinality(world: WatchWorld, chain: Chain, cursor: C
     const state = await storeFinality(tx, { chain: chain.caip2, cursor, safeNumber, finalizedNumber, at });
     return state && bookMovements(tx, world, { chain: chain.caip2, cursor: state, at });
   });
-  if (safeNumber > cursor.safe_number || finalizedNumber > cursor.finalized_number) wakeMovementConsumers(world, chain);
+  if (safeNumber > cursor.safe_number || finalizedNumber > cursor.finalized_number) wakeBlockConsumers(world, chain);
   return {
     ...cursor,
     safe_number: safeNumber,

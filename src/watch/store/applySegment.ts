@@ -33,27 +33,28 @@ export type ChainSegment = {
 
 /**
  * Writes a segment, orphans the blocks that it replaces and moves the cursor, in one transaction. Returns false when another process was
- * faster. Wakes the movement consumers even without movements, because each block adds a confirmation.
+ * faster.
  */
 export async function applySegment(world: WatchWorld, chain: Chain, segment: ChainSegment): Promise<boolean> {
   const advance = { chain: chain.caip2, ...segment, at: world.clock.now() };
   const isReorg = segment.ancestorNumber < segment.from.number;
   const outcome = await world.db.transaction((tx) => writeSegment(tx, world, { advance, isReorg }));
   if (outcome === undefined) return false;
-  await afterCommit(world, chain, { ...outcome, located: segment.located });
+  await afterCommit(world, chain, { ...outcome, isReorg, located: segment.located });
   return true;
 }
 
-type AppliedCounts = { reversedCount: number; writtenCount: number };
+type AppliedCounts = { reversedCount: number; writtenCount: number; isReorg?: boolean };
 
 /** Runs after a segment's commit: logs reversals, wakes the consumers, and resolves conflicts with final movements. */
 export async function afterCommit(
   world: WatchWorld,
   chain: Chain,
-  { reversedCount, writtenCount, located }: AppliedCounts & Pick<ChainSegment, "located">,
+  { reversedCount, writtenCount, isReorg = false, located }: AppliedCounts & Pick<ChainSegment, "located">,
 ): Promise<void> {
   if (reversedCount > 0) logReversal(world, chain, reversedCount);
-  wakeMovementConsumers(world, chain);
+  if (writtenCount > 0 || reversedCount > 0 || isReorg) wakeMovementConsumers(world, chain);
+  else wakeBlockConsumers(world, chain);
   if (writtenCount < located.length) await resolveFinalConflicts(world, chain, located);
 }
 
@@ -132,8 +133,13 @@ export async function locateWithProvider(
   return assignIdentities(candidates, chainTxs.length === 0 ? [] : await reader.proofs(chainTxs));
 }
 
-/** Wakes the deposit and settlement stations. */
+/** Wakes the deposit and settlement stations after a change of movements. */
 export function wakeMovementConsumers(world: WatchWorld, chain: Chain): void {
-  world.wake.notify(`deposits:${chain.caip2}`);
+  wakeBlockConsumers(world, chain);
   world.wake.notify(`settlements:${chain.caip2}`);
+}
+
+/** Wakes what waits for confirmations, after a block or finality without a change of movements. */
+export function wakeBlockConsumers(world: WatchWorld, chain: Chain): void {
+  world.wake.notify(`deposits:${chain.caip2}`);
 }

@@ -8,12 +8,15 @@ export type HandoverTable = "deposit_cursor" | "settlement_cursor";
 
 /** Locks a station's cursor, so that one worker at a time processes movements. */
 export async function lockHandoverCursor(tx: Tx, table: HandoverTable, chain: Caip2): Promise<HandoverCursorTable> {
+  const select = tx.selectFrom(table).selectAll().where("chain", "=", chain).forUpdate();
+  const cursor = await select.executeTakeFirst();
+  if (cursor !== undefined) return cursor;
   await tx
     .insertInto(table)
     .values({ chain, revision: 0n, movement_id: 0n })
     .onConflict((conflict) => conflict.column("chain").doNothing())
     .execute();
-  return tx.selectFrom(table).selectAll().where("chain", "=", chain).forUpdate().executeTakeFirstOrThrow();
+  return select.executeTakeFirstOrThrow();
 }
 
 /** A station's cursor; zero when it has processed nothing. */

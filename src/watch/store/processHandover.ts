@@ -40,7 +40,8 @@ export type Handover<Result> = {
 };
 
 type HandoverWorld = Pick<World, "db" | "clock" | "log">;
-type HandoverResult<Result> = { results: Result[]; isDone: boolean };
+/** `hasPassed`: there were movements, and their rows may have changed what later stations read. */
+type HandoverResult<Result> = { results: Result[]; isDone: boolean; hasPassed: boolean };
 type Page = {
   cursor: HandoverCursorTable;
   /** The cursor after this page. */
@@ -61,11 +62,11 @@ export async function processHandover<Result>(
   try {
     return await world.db.transaction(async (tx) => {
       const page = await readPage(tx, handover);
-      if (page === undefined) return { results: [], isDone: true };
+      if (page === undefined) return { results: [], isDone: true, hasPassed: false };
       const { movements, upto, isLast } = page;
       const results = movements.length === 0 ? [] : [await handover.apply(tx, { movements, upto })];
       await advanceHandoverCursor(tx, handover.cursorTable, upto);
-      return { results, isDone: isLast };
+      return { results, isDone: isLast, hasPassed: true };
     });
   } catch (error) {
     if (!isCausedByData(error)) throw error;
@@ -96,7 +97,7 @@ async function processEachIntent<Result>(
   handover: Handover<Result>,
 ): Promise<HandoverResult<Result>> {
   const page = await world.db.transaction((tx) => readPage(tx, handover));
-  if (page === undefined) return { results: [], isDone: true };
+  if (page === undefined) return { results: [], isDone: true, hasPassed: false };
   const results: Result[] = [];
   const failures: { intentId: string; error: unknown }[] = [];
   const groups = Map.groupBy(page.movements, (movement) => movement.intent_id);
@@ -107,7 +108,7 @@ async function processEachIntent<Result>(
         return { result: await handover.apply(tx, { movements, upto: page.upto }) };
       });
       // Another process has processed this page.
-      if (applied === undefined) return { results, isDone: false };
+      if (applied === undefined) return { results, isDone: false, hasPassed: true };
       results.push(applied.result);
     } catch (error) {
       if (!isCausedByData(error)) throw error;
@@ -122,9 +123,9 @@ async function processEachIntent<Result>(
     await advanceHandoverCursor(tx, handover.cursorTable, page.upto);
     return true;
   });
-  if (!isAdvanced) return { results, isDone: false };
+  if (!isAdvanced) return { results, isDone: false, hasPassed: true };
   for (const row of rows) logQuarantined(world, row);
-  return { results, isDone: page.isLast };
+  return { results, isDone: page.isLast, hasPassed: true };
 }
 
 async function hasMoved<Result>(tx: Tx, handover: Handover<Result>, cursor: HandoverCursorTable): Promise<boolean> {

@@ -192,6 +192,17 @@ export async function rewindCursor(
   return revision;
 }
 
+/** Whether a reorganisation went back since the last call of takeRewoundNumber. */
+export async function isRewound(db: Db, chain: Caip2): Promise<boolean> {
+  const row = await db.root
+    .selectFrom("chain_cursor")
+    .select("chain")
+    .where("chain", "=", chain)
+    .where("rewound_number", "is not", null)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** The lowest block that a reorganisation went back to since the last call, and forgets it. Undefined without one. */
 export async function takeRewoundNumber(tx: Tx, chain: Caip2): Promise<bigint | undefined> {
   const { rows } = await sql<{ number: bigint }>`
