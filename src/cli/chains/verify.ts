@@ -1,14 +1,16 @@
-import { checksumAddress } from "@tributary/inbox/checksum";
+import { checksumAddress, parseAddress } from "@tributary/inbox/checksum";
 import type { Route } from "@tributary/inbox/routes";
+import { parseKey } from "@tributary/inbox/solana/keys";
 import type { Hex } from "@tributary/inbox/terms";
 import { verifyInbox, type VerifyReason } from "@tributary/inbox/verify";
 import { routesToWire, termsToWire } from "@tributary/inbox/wire";
-import type { VerifiedInbox } from "@tributary/recover/parseInboxes";
+import { InboxInputError, parseInboxEntries, readEntries, type VerifiedInbox } from "@tributary/recover/parseInboxes";
 import { formatDay } from "@tributary/recover/format";
 import { resolveChainId, findChainByName } from "../../config/chainName.ts";
 import type { Command, CommandInput } from "../command.ts";
 import { CommandError, UsageError } from "../../operator/errors.ts";
-import { readAddress, readBridges, readInboxes } from "../recover/recoverInput.ts";
+import { readAddress, readBridges, readFileText } from "../recover/recoverInput.ts";
+import { readSolanaIntents, verifySolanaIntent, type InboxVerdict, type SolanaIntent } from "../solana/verify.ts";
 import { toJson, type Terminal } from "../../operator/process/terminal.ts";
 
 export const verify: Command = {
@@ -17,11 +19,13 @@ export const verify: Command = {
   positionals: [{ name: "file", summary: "one or more intents as the API returned them; - reads standard input" }],
   options: {
     payout: { value: "ADDRESS", summary: "your payout wallet, from your own records and not from the API" },
+    program: { value: "ADDRESS", summary: "on Solana: your inbox program, on a cluster without a published one" },
+    rpc: { value: "URL", summary: "on Solana: also read the program's code and authority from this cluster" },
     inbox: { value: "ADDRESS", summary: "address that the payer saw; default the intent's inbox" },
     token: { value: "ADDRESS", summary: "expected payout token" },
     chain: {
       value: "CHAIN",
-      summary: "expected payout chain: chain id or CAIP-2; for public networks also slug or name",
+      summary: "expected payout chain: chain id or CAIP-2; for public EVM networks also slug or name",
     },
     "fee-bps-max": { value: "NUMBER", summary: "highest accepted fee, in hundredths of a percent" },
     recovery: { value: "ADDRESS", summary: "your recovery address, if it is not the payout wallet" },
@@ -34,17 +38,18 @@ export const verify: Command = {
   examples: [
     "tributary verify intent.json --payout 0x7099…79C8",
     "curl -s …/api/v1/intents/pi_… | tributary verify - --payout 0x7099…79C8 --chain 8453 --fee-bps-max 50",
+    "tributary verify intent.json --payout 9xQe…Fin --rpc https://api.mainnet-beta.solana.com",
   ],
   run: runVerify,
 };
 
-type InboxVerdict = { inbox: VerifiedInbox; reason: VerifyReason | undefined };
-
-const REASON_TEXTS: Partial<Record<VerifyReason, string>> = {
+const REASON_TEXTS: Partial<Record<NonNullable<InboxVerdict["reason"]>, string>> = {
   wrong_address: "the address does not match these terms",
   wrong_payout: "it pays another wallet",
   wrong_token: "it pays another token",
   wrong_chain: "it pays on another chain",
+  wrong_program: "the inbox program is another one, or a key can change it",
+  wrong_solana_inbox: "the inbox on Solana that it bridges to is not as expected",
   fee_too_high: "the fee is higher than agreed",
   wrong_recovery:
     "its recovery address can take the money after the recovery date; name it with --recovery if it is yours",
@@ -52,19 +57,47 @@ const REASON_TEXTS: Partial<Record<VerifyReason, string>> = {
     "it allows cross-chain routes that you did not accept, or does not list them; name chains that this release does not know, such as local ones, with --bridges",
 };
 
-// eslint-disable-next-line typescript/require-await -- the type of a command requires a promise
 async function runVerify(input: CommandInput): Promise<number> {
   const { positionals, values, terminal, asJson } = input;
   if (values["payout"] === undefined)
     throw new UsageError("Missing option --payout ADDRESS: the wallet that you expect to be paid.");
-  const payout = readAddress(values["payout"], "payout");
-  const inboxes = readInboxes(positionals[0] ?? "-");
-  if (values["inbox"] !== undefined && inboxes.length > 1)
+  const payout = readPayout(values["payout"]);
+  const { inboxes, intents } = readFile(positionals[0] ?? "-");
+  if (values["inbox"] !== undefined && inboxes.length + intents.length > 1)
     throw new CommandError("--inbox compares one intent, and the file has several: remove it or split the file.");
-  const checked = inboxes.map((inbox) => ({ inbox, reason: checkTerms(inbox, payout, input) }));
-  if (asJson) terminal.out(toJson(checked.map(toVerifyOutput)));
-  else for (const line of checked.flatMap((one) => formatVerification(one, input, terminal))) terminal.out(line);
-  return checked.every(({ reason }) => reason === undefined) ? 0 : 1;
+  const verdicts = inboxes.map((inbox) => verifyOnEvm(inbox, payout, input));
+  for (const intent of intents) verdicts.push(...(await verifySolanaIntent(intent, payout, input)));
+  if (asJson) terminal.out(toJson(verdicts.map(toVerifyOutput)));
+  else for (const line of verdicts.flatMap((verdict) => formatVerdict(verdict, terminal))) terminal.out(line);
+  return verdicts.every(({ reason }) => reason === undefined) ? 0 : 1;
+}
+
+/** A payout wallet of either kind of chain. Throws UsageError. */
+function readPayout(text: string): string {
+  return parseKey(text) === undefined ? readAddress(text, "payout") : text;
+}
+
+/** The inboxes of intents that are paid out on EVM chains, and the intents that are paid out on Solana. Throws CommandError. */
+function readFile(file: string): { inboxes: VerifiedInbox[]; intents: SolanaIntent[] } {
+  const text = readFileText(file);
+  try {
+    const { intents, rest } = readSolanaIntents(readEntries(text));
+    return { intents, inboxes: parseInboxEntries(rest) };
+  } catch (error) {
+    if (error instanceof InboxInputError) throw new CommandError(`${file}: ${error.message}`);
+    throw error;
+  }
+}
+
+function verifyOnEvm(inbox: VerifiedInbox, payout: string, input: CommandInput): InboxVerdict {
+  const wallet = parseAddress(payout);
+  return {
+    intentId: inbox.intentId,
+    inboxAddress: checksumAddress(inbox.address),
+    reason: wallet === undefined ? "wrong_payout" : checkTerms(inbox, wallet, input),
+    receiver: checksumAddress(inbox.terms.payout),
+    lines: describeTerms(inbox, input),
+  };
 }
 
 /** Compares the terms with the options. An absent option takes its value from the terms; the output marks it as not compared. */
@@ -107,26 +140,31 @@ function readRoutesRoot(text: string): Hex {
   return `0x${text.slice(2).toLowerCase()}`;
 }
 
-function toVerifyOutput({ inbox, reason }: InboxVerdict) {
-  const { intentId, address } = inbox;
+function toVerifyOutput({ intentId, inboxAddress, tokenAccount, reason }: InboxVerdict) {
   return {
     intentId: intentId ?? null,
-    inboxAddress: checksumAddress(address),
+    inboxAddress,
+    ...(tokenAccount === undefined ? {} : { tokenAccount }),
     ok: reason === undefined,
     reason: reason ?? null,
   };
 }
 
-function formatVerification({ inbox, reason }: InboxVerdict, { values }: CommandInput, terminal: Terminal): string[] {
-  const { address, terms, intentId, routes = [] } = inbox;
-  const name = `${intentId === undefined ? "" : `${intentId} `}${checksumAddress(address)}`;
+function formatVerdict(
+  { intentId, inboxAddress, reason, receiver, lines }: InboxVerdict,
+  terminal: Terminal,
+): string[] {
+  const name = `${intentId === undefined ? "" : `${intentId} `}${inboxAddress}`;
   if (reason !== undefined) {
     const meaning = REASON_TEXTS[reason] ?? "it cannot be verified";
     return [`${terminal.paint("red", "✗")} ${name}: ${meaning} (${reason}). Do not show this address to a payer.`];
   }
+  return [`${terminal.paint("green", "✓")} ${name} pays only ${receiver}`, ...lines];
+}
+
+function describeTerms({ terms, routes = [] }: VerifiedInbox, { values }: CommandInput): string[] {
   const comparisonNote = (option: string) => (values[option] === undefined ? " (from the terms, not compared)" : "");
   return [
-    `${terminal.paint("green", "✓")} ${name} pays only ${checksumAddress(terms.payout)}`,
     `  token ${checksumAddress(terms.settleToken)}${comparisonNote("token")} on chain ${terms.settleChainId}${comparisonNote("chain")}`,
     `  fee ${(terms.feeBps / 100).toFixed(2)} %${comparisonNote("fee-bps-max")} to ${checksumAddress(terms.feeRecipient)}`,
     ...(routes.length === 0 ? [] : [`  bridges to itself from chains ${listOrigins(routes)}`]),

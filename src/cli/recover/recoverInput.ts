@@ -14,11 +14,6 @@ import { CommandError, UsageError } from "../../operator/errors.ts";
 
 const STANDARD_INPUT = 0;
 
-/** Reads inboxes from a file, or from standard input for `-`. Throws CommandError for an unreadable or invalid file. */
-export function readInboxes(file: string): VerifiedInbox[] {
-  return parseInboxFile(file, readFileText(file));
-}
-
 /** Parses the content of a file. Throws CommandError for an invalid one. */
 export function parseInboxFile(file: string, content: string): VerifiedInbox[] {
   try {

@@ -133,7 +133,8 @@ async function readRent(request: RpcRequester, bytes: number): Promise<bigint> {
   return BigInt(lamports as number);
 }
 
-async function readState(request: RpcRequester, program: string): Promise<InboxProgramState> {
+/** Compares code and authority of a program on a cluster with this release. Throws CommandError. */
+export async function readState(request: RpcRequester, program: string): Promise<InboxProgramState> {
   const readAccount = async (address: string): Promise<ProgramAccount | undefined> => {
     const answer = (await request("getAccountInfo", [address, { encoding: "base64", commitment: "confirmed" }])) as {
       value: { owner: string; data: [base64: string, encoding: string] } | null;
@@ -145,7 +146,8 @@ async function readState(request: RpcRequester, program: string): Promise<InboxP
   return withChainError(readInboxProgram(program, readAccount), "The program cannot be read");
 }
 
-async function withRpc<T>(url: string, run: (request: RpcRequester, host: string) => Promise<T>): Promise<T> {
+/** Runs `run` with a client of one URL, and closes it. */
+export async function withRpc<T>(url: string, run: (request: RpcRequester, host: string) => Promise<T>): Promise<T> {
   const rpc = new JsonRpcClient({ url, timeoutMs: RPC_MS_MAX, connectionsMax: CONNECTIONS_MAX });
   try {
     return await run((method, parameters) => rpc.request(method, parameters), rpc.host);

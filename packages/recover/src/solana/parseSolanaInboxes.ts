@@ -34,7 +34,7 @@ export function parseSolanaEntries(entries: readonly FileEntry[]): RecoverableIn
 
 /** Whether an intent, or its terms, has an inbox on Solana. */
 export function hasSolanaInbox(value: unknown): boolean {
-  return findTerms(value) !== undefined;
+  return findSolanaTerms(value) !== undefined;
 }
 
 /** Throws InboxInputError when the inbox belongs to another program than the cluster's. */
@@ -45,7 +45,8 @@ export function requireProgram({ program, address }: SolanaInbox, expected: stri
     );
 }
 
-function findTerms(value: unknown): JsonObject | undefined {
+/** The terms on Solana of an intent, of its terms, or these terms themselves. */
+export function findSolanaTerms(value: unknown): JsonObject | undefined {
   const intent = asObject(value);
   const inboxTerms = asObject(intent["inboxTerms"]);
   return [inboxTerms["solana"], intent["solana"], value].map(asObject).find((each) => each["kind"] !== undefined);
@@ -53,7 +54,7 @@ function findTerms(value: unknown): JsonObject | undefined {
 
 function parseEntry(value: unknown): RecoverableInbox {
   const { intentId, inboxAddress } = asObject(value);
-  const wire = findTerms(value);
+  const wire = findSolanaTerms(value);
   if (wire === undefined) throw new Error("it has no inboxTerms.solana; take the whole intent as the API returns it.");
   const inbox = computeInbox(wire);
   // The intent states the inbox from which it is paid out.
