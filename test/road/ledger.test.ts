@@ -88,7 +88,7 @@ for (const database of thoroughDatabases) {
         ["700", false],
         ["-700", true],
       ]);
-      await road.chain.client.sendRawTransactionSync({ serializedTransaction: bytes });
+      await road.chain.sendSigned(bytes);
       await watchChain(road.world, chain);
       deepEqual((await lines())[2], ["700", false]);
       await road.settle();

@@ -101,7 +101,7 @@ describe("a chain that reorganizes", () => {
     const signed = await chain.signedOf(paid.transactionHash);
     await chain.reorg(1);
     await watch();
-    await chain.client.sendRawTransactionSync({ serializedTransaction: signed });
+    await chain.sendSigned(signed);
     await watch();
     const movements = await movementsOf(db, chain);
     equal(movements.length, 1);

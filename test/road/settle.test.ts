@@ -146,10 +146,7 @@ for (const database of databases) {
         ["dropped"],
       );
       assert.equal((await road.intent(first)).received_units, 0n);
-      for (const raw of signed.toReversed()) {
-        const hash = await chain.client.sendRawTransaction({ serializedTransaction: raw });
-        await chain.client.waitForTransactionReceipt({ hash, pollingInterval: 20 });
-      }
+      for (const raw of signed.toReversed()) await chain.sendSigned(raw);
       await road.settle();
       for (const [intent, units] of [
         [first, 111n],

@@ -285,7 +285,7 @@ for (const database of thoroughDatabases) {
         await road.chain.mine(2);
         await road.tick();
         assert.deepEqual(await fees(intents), [0n, 0n, 0n]);
-        await road.chain.client.sendRawTransactionSync({ serializedTransaction: signed }).catch(() => undefined);
+        await road.chain.sendSigned(signed).catch(() => undefined);
       });
       assert.deepEqual(gained, { payout: 20_299n, fee: 100n });
       assert.deepEqual(await fees(intents), [50n, 50n, 0n]);

@@ -7,6 +7,7 @@ import {
   createDevClient,
   sendCallsOrThrow,
   sendCalls,
+  sendSigned,
   signCalls,
   type ContractCall,
   type DevClient,
@@ -37,6 +38,8 @@ export interface TestChain {
   payInOneBlock(transfers: readonly BlockTransfer[], from?: DevAccount): Promise<TransactionReceipt[]>;
   /** Sends calls of one account in order. Returns the receipts of reverted calls too. */
   send(account: DevAccount, calls: readonly ContractCall[]): Promise<TransactionReceipt[]>;
+  /** Sends a signed transaction and waits until a block includes it, since anvil answers before it mines. */
+  sendSigned(signed: Hex): Promise<TransactionReceipt>;
   /** Mints tokens without a payer. */
   mint(token: Hex, to: Hex, amountUnits: bigint): Promise<TransactionReceipt>;
   blocklist(token: Hex, address: Hex): Promise<void>;
@@ -128,6 +131,7 @@ function tokenOperations(client: DevClient) {
       await client.setAutomine(true);
       return Promise.all(hashes.map((hash) => client.getTransactionReceipt({ hash })));
     },
+    sendSigned: (signed: Hex) => sendSigned(client, signed),
     send: (account: DevAccount, calls: readonly ContractCall[]) => sendCalls(client, account, calls),
     sign: (account: DevAccount, calls: readonly ContractCall[]) => signCalls(client, account, calls),
     mint: (token: Hex, to: Hex, amountUnits: bigint) => performCall(issuer, tokens.mintCall(token, to, amountUnits)),

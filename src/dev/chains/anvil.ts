@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { createTestClient, http, publicActions, type Hex } from "viem";
 import { systemTimer } from "../../kernel/clock.ts";
 import { CommandError } from "../../operator/errors.ts";
+import { REQUEST_MS_MAX } from "./devClient.ts";
 import type { WatchdogOptions, WatchdogReport } from "./watchdog.ts";
 
 export interface AnvilOptions {
@@ -97,7 +98,9 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
     return stopped.finally(() => stopTimeout.abort());
   };
   try {
-    const client = createTestClient({ mode: "anvil", transport: http(rpcUrl) }).extend(publicActions);
+    const client = createTestClient({ mode: "anvil", transport: http(rpcUrl, { timeout: REQUEST_MS_MAX }) }).extend(
+      publicActions,
+    );
     await client.setLoggingEnabled(false);
     const { hash: genesisHash } = await client.getBlock({ blockNumber: 0n });
     if (checkGenesis(options, genesisHash) === "resumed") {

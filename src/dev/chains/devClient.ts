@@ -26,6 +26,8 @@ export interface ContractCall {
 
 /** viem's default of four seconds is too slow for local chains. */
 const POLL_MS = 50;
+/** A busy machine may take longer than viem's ten seconds to answer. */
+export const REQUEST_MS_MAX = 30_000;
 const GAS_LIMIT_DEFAULT = 400_000n;
 /** Far above any base fee that a local chain reaches in one run. */
 const MAX_FEE_PER_GAS = 100_000_000_000n;
@@ -34,7 +36,7 @@ const PRIORITY_FEE_PER_GAS = 1_000_000_000n;
 export function createDevClient(rpcUrl: string) {
   return createTestClient({
     mode: "anvil",
-    transport: http(rpcUrl, { retryCount: 0 }),
+    transport: http(rpcUrl, { retryCount: 0, timeout: REQUEST_MS_MAX }),
     cacheTime: 0,
     pollingInterval: POLL_MS,
   }).extend(publicActions);
@@ -80,7 +82,7 @@ export async function sendCalls(
 ): Promise<TransactionReceipt[]> {
   const receipts: TransactionReceipt[] = [];
   for (const serializedTransaction of await signCalls(client, account, calls)) {
-    receipts.push(await sendAndWait(client, serializedTransaction));
+    receipts.push(await sendSigned(client, serializedTransaction));
   }
   return receipts;
 }
@@ -90,8 +92,11 @@ const RECEIPT_POLLS_MAX = 2_000;
 /** After this many polls an empty block makes anvil mine the waiting transaction. */
 const MINE_EVERY_POLLS = 100;
 
-/** Polls for the receipt. eth_sendRawTransactionSync may never return on a busy machine, although the transaction is mined. */
-async function sendAndWait(client: DevClient, serializedTransaction: Hex): Promise<TransactionReceipt> {
+/**
+ * Sends a signed transaction, and polls for its receipt. eth_sendRawTransactionSync may never return on a busy machine, although the
+ * transaction is mined.
+ */
+export async function sendSigned(client: DevClient, serializedTransaction: Hex): Promise<TransactionReceipt> {
   const hash = await client.sendRawTransaction({ serializedTransaction });
   for (let poll = 1; poll <= RECEIPT_POLLS_MAX; poll += 1) {
     const receipt = await client.getTransactionReceipt({ hash }).catch((error: unknown) => {

@@ -204,7 +204,7 @@ describe("finding deposits by balances", () => {
     await chain.mine(2);
     while ((await watch()).isBehind);
     deepEqual(await live(), []);
-    await chain.client.sendRawTransactionSync({ serializedTransaction: signed });
+    await chain.sendSigned(signed);
     await watch();
     await follow();
     const [movement] = await live();

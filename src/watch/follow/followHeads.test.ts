@@ -108,7 +108,7 @@ describe("following heads", () => {
     await chain.rollback(1);
     await chain.mine(1);
     await watch();
-    await chain.client.sendRawTransactionSync({ serializedTransaction: signed });
+    await chain.sendSigned(signed);
     const head = await latest();
     equal(await followHeads(world, watched, [head]), "recorded");
     const movements = await movementsOf(db, chain);
