@@ -2,9 +2,12 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { computeSolanaInbox } from "@tributary/inbox/solana/address";
 import { buildSettle } from "@tributary/inbox/solana/instructions";
+import { decodeKey } from "@tributary/inbox/solana/keys";
+import { AUTHORITY_OWNER, setAuthority } from "../../programs/test/support/tokens.ts";
 import { toSolanaPayTerms } from "../../src/chain/solana/intentInbox.ts";
 import { LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../src/dev/solana/fixtures.ts";
 import { createTokenAccount, findTokenAccount } from "../../src/dev/solana/instructions.ts";
+import type { Keypair } from "../../src/dev/solana/keypairs.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
 import { createWallet, payTokens } from "../support/solana.ts";
 import { openSolanaRoad, type SolanaRoad } from "../support/solanaRoad.ts";
@@ -32,7 +35,7 @@ describe("paying and settling on Solana", () => {
   const isCounted = (intent: IntentRow) => async () => (await road.intent(intent)).counted_units > 0n;
   const isSeen = (intent: IntentRow) => async () => (await road.intent(intent)).received_units > 0n;
   /** A refusal is tried again for some hours before the settlement is held. */
-  const untilHeld = async (intent: IntentRow) => {
+  const untilHeld = async (intent: IntentRow, reason = /^settle_refused ./) => {
     const isHeld = async () => (await road.settlements(intent)).some(({ status }) => status === "held");
     for (let hours = 0; hours < 30 && !(await isHeld()); hours += 1) {
       road.advance(3_600_000);
@@ -40,14 +43,18 @@ describe("paying and settling on Solana", () => {
     }
     const [settlement] = await road.settlements(intent);
     assert.equal(settlement?.status, "held");
-    assert.match(settlement.reason ?? "", /^settle_refused ./);
+    assert.match(settlement.reason ?? "", reason);
   };
   /** A merchant's wallet whose token account exists. */
-  const openPayout = () => {
-    const wallet = createWallet(road.solana, 0n);
+  const openPayout = (lamports = 0n) => {
+    const wallet = createWallet(road.solana, lamports);
     road.solana.control.send([stranger], [createTokenAccount(stranger.address, { owner: wallet.address, mint: MINT })]);
     return wallet;
   };
+
+  /** Gives a token account to another owner. */
+  const handOver = (account: string, from: Keypair, to: string) =>
+    void road.solana.control.send([from], [setAuthority(account, from, { role: AUTHORITY_OWNER, to })]);
 
   test("a deposit counts when it is final, and is settled to the unit, at no cost to the operator", async () => {
     const intent = await road.create({ priceUnits: 1_000_000_000, oneTime: true, payoutWallet: openPayout().address });
@@ -110,6 +117,58 @@ describe("paying and settling on Solana", () => {
     road.advance(86_400_000);
     await road.untilLanded(intent);
     assert.equal(road.unitsOf(intent.payout_wallet), 19_900_000n);
+  });
+
+  test("a payout account that was handed over gets nothing, and is paid once the wallet has it back", async () => {
+    const wallet = openPayout(1_000_000_000n);
+    const intent = await road.create({ payoutWallet: wallet.address });
+    const account = accountOf(wallet.address);
+    handOver(account, wallet, stranger.address);
+    road.pay(intent, 20n * USDC);
+    await road.until(isCounted(intent));
+    await untilHeld(intent, /^settle_refused PAYOUT$/);
+    assert.deepEqual([road.solana.control.units(account), road.unitsOf(intent.inbox_address)], [0n, 20n * USDC]);
+    handOver(account, stranger, wallet.address);
+    road.solana.control.confirm();
+    road.advance(86_400_000);
+    await road.untilLanded(intent);
+    assert.equal(road.unitsOf(wallet.address), 19_900_000n);
+  });
+
+  test("a payout account that is handed over between signing and landing gets nothing", async () => {
+    const wallet = openPayout(1_000_000_000n);
+    const intent = await road.create({ payoutWallet: wallet.address });
+    const account = accountOf(wallet.address);
+    road.pay(intent, 20n * USDC);
+    road.solana.control.setLanding("hold");
+    await road.until(async () => (await road.settlements(intent)).some(({ status }) => status === "submitted"));
+    await road.tick();
+    handOver(account, wallet, stranger.address);
+    road.solana.control.release();
+    road.solana.control.setLanding("now");
+    road.solana.control.finalize();
+    await untilHeld(intent, /^settle_refused PAYOUT$/);
+    assert.deepEqual([road.solana.control.units(account), road.unitsOf(intent.inbox_address)], [0n, 20n * USDC]);
+  });
+
+  test("a wallet without its associated account takes the money to another account of its own", async () => {
+    const wallet = openPayout(1_000_000_000n);
+    const intent = await road.create({ payoutWallet: wallet.address });
+    const [lost, other] = [accountOf(wallet.address), createWallet(road.solana, 0n)];
+    handOver(lost, wallet, stranger.address);
+    const { data, owner } = road.solana.control.account(accountOf(feeRecipient.address)) ?? {};
+    assert.ok(data && owner);
+    const own = Buffer.from(data);
+    own.set(decodeKey("wallet", wallet.address), 32);
+    own.writeBigUInt64LE(0n, 64);
+    road.solana.control.setAccount(other.address, { owner, data: own });
+    road.pay(intent, 20n * USDC);
+    await road.until(isCounted(intent));
+    await untilHeld(intent, /^settle_refused PAYOUT$/);
+    road.solana.control.send([wallet], [buildSettle([inboxOf(intent)], { payoutAccount: other.address })]);
+    await road.untilLanded(intent);
+    assert.deepEqual(await amountsOf(intent), [["landed", 20n * USDC, 100_000n, 19_900_000n]]);
+    assert.deepEqual([road.solana.control.units(lost), road.solana.control.units(other.address)], [0n, 19_900_000n]);
   });
 
   test("a frozen fee account forfeits the fee and stops no payout", async () => {
