@@ -52,8 +52,13 @@ async function findTaggedNumber(
 
 async function isCanonical(chain: Chain, known: KnownBlock, head: BlockRef): Promise<boolean> {
   if (known.number === head.number) return known.hash === head.hash;
-  const block = await chain.providers.block({ number: known.number });
-  return block?.hash === known.hash;
+  // A provider that stands still below the block says nothing about it.
+  const block = await chain.providers.ask(async (reader) => {
+    const found = await reader.block({ number: known.number });
+    if (!found) throw new ProviderFailed("unknown_block", `${reader.name} does not have block ${known.number}`);
+    return found;
+  });
+  return block.hash === known.hash;
 }
 
 function maxNumber(stored: bigint, ...reached: readonly (bigint | undefined)[]): bigint {
