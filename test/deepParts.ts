@@ -31,6 +31,12 @@ export const DEEP_PARTS: readonly DeepPart[] = [
     environment: { TRIBUTARY_CRASH_FIRST: String(first), TRIBUTARY_CRASH_STRIDE: "4" },
     seconds: 100,
   })),
+  {
+    name: "every lie of a Solana provider, in front of the honest ones and behind them",
+    command: ["scripts/test.ts", "--workers=1", "test/road/solanaProviders.test.ts"],
+    environment: { PROVIDER_LIES: "all" },
+    seconds: 60,
+  },
   ...[1, 2].map((part) => ({
     name: `${KILLS_PER_PART} kills under load, ${part} of 2`,
     command: ["test/chaos/main.ts", "kill", "--kills", String(KILLS_PER_PART)],

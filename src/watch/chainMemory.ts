@@ -69,10 +69,12 @@ export type ChainMemory = {
   conflictsCheckedAtMs: number;
   /** End of the pause in rereading after too few answers, on the monotonic clock. */
   rereadPausedUntilMs: number;
-  /** Since when a balance differs without an explanation, by inbox and token, on the monotonic clock. */
+  /** Since when a balance differs without an explanation, by inbox, token and provider, on the monotonic clock. */
   readonly unexplainedSinceMs: Map<string, number>;
   /** Up to which block the transfers of an inbox were read in parts, by inbox and token. */
   readonly partlyRead: Map<string, bigint>;
+  /** Whether the current pass over all balances asks the last provider first. */
+  isPassReverse: boolean;
   /** Whether payers are looking at inboxes whose balances show deposits. */
   isViewed: boolean;
   /** The current catch-up. */
@@ -115,6 +117,7 @@ export function getChainMemory({ clock, memory: process }: MemoryWorld, chain: C
       rereadPausedUntilMs: 0,
       unexplainedSinceMs: new Map(),
       partlyRead: new Map(),
+      isPassReverse: true,
       isViewed: false,
       catchUp: undefined,
     };

@@ -1,11 +1,14 @@
 import { encodeBase58 } from "@tributary/inbox/solana/base58";
 import { decodeKey, tokenProgram } from "@tributary/inbox/solana/keys";
 import { deriveTokenAccount } from "@tributary/inbox/solana/derive";
-import { pino } from "pino";
+import { pino, type Logger } from "pino";
+import type { Chain } from "../../src/chain/chain.ts";
 import { buildCatalog } from "../../src/catalog/catalog.ts";
 import { openSolanaChain } from "../../src/chain/solana/openSolanaChain.ts";
 import type { Config, SolanaChainConfig } from "../../src/config/config.ts";
 import type { Db } from "../../src/db/database.ts";
+import { verifyDust } from "../../src/deposit/dust/verifyDust.ts";
+import { verifyDeposits } from "../../src/deposit/agreement/verifyDeposits.ts";
 import { processMovements } from "../../src/deposit/processMovements.ts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import { LOCAL_INBOX_PROGRAM, LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../src/dev/solana/fixtures.ts";
@@ -57,6 +60,8 @@ export type SolanaRoad = {
   pay(intent: IntentRow, units: bigint): string;
   /** Runs each loop once. */
   tick(): Promise<void>;
+  /** A process with an empty memory over the same database. */
+  restart(): void;
   /** Runs all loops, a slot each round, until the condition holds. Throws when it does not. */
   until(condition: () => Promise<boolean>): Promise<void>;
   untilLanded(intent: IntentRow, count?: number): Promise<void>;
@@ -69,9 +74,10 @@ export type SolanaRoad = {
 
 export type SolanaRoadOptions = {
   db?: Db;
-  /** Further providers, or others than the honest one, by the URL of the honest one. */
-  rpcUrls?: (honest: string) => readonly string[];
+  /** Other providers than the honest one, by the URL of the honest one. */
+  rpcUrls?: (honest: string) => Promise<readonly string[]>;
   agreement?: SolanaChainConfig["agreement"];
+  log?: Logger;
 };
 
 export async function openSolanaRoad(options: SolanaRoadOptions = {}): Promise<SolanaRoad> {
@@ -95,22 +101,28 @@ export async function openSolanaRoad(options: SolanaRoadOptions = {}): Promise<S
     owners.map((owner) => createTokenAccount(operator.address, { owner, mint: USDC.address })),
   );
   control.finalize();
-  const config = solanaConfig(solana, payer, options);
+  const rpcUrls = (await options.rpcUrls?.(solana.url)) ?? [solana.url];
+  const config = solanaConfig(solana, payer, { ...options, rpcUrls });
   const [chainConfig] = config.chains as [SolanaChainConfig];
-  const log = pino({ level: process.env["ROAD_LOG"] ?? "silent" });
-  const chain = openSolanaChain(chainConfig, { clock, log });
-  const world: World = {
-    config,
-    db,
-    clock,
-    entropy: systemEntropy,
-    wake: createWake(clock),
-    memory: new ProcessMemory(),
-    catalog: buildCatalog(config),
-    chains: new Map([[chain.caip2, chain]]),
-    log,
+  const log = options.log ?? pino({ level: process.env["ROAD_LOG"] ?? "silent" });
+  const startProcess = () => {
+    const chain = openSolanaChain(chainConfig, { clock, log });
+    const world: World = {
+      config,
+      db,
+      clock,
+      entropy: systemEntropy,
+      wake: createWake(clock),
+      memory: new ProcessMemory(),
+      catalog: buildCatalog(config),
+      chains: new Map([[chain.caip2, chain]]),
+      log,
+    };
+    return { world, chain };
   };
-  await chain.sender.verify(chainConfig);
+  let running = startProcess();
+  const { world } = running;
+  await running.chain.sender.verify(chainConfig);
   const account = await createAccount(world, {
     name: "Merchant",
     feeBps: FEE_BPS,
@@ -121,18 +133,7 @@ export async function openSolanaRoad(options: SolanaRoadOptions = {}): Promise<S
       currency: "USDC",
     },
   });
-  const tick = async () => {
-    await watchChain(world, chain);
-    await followAccounts(world, chain, "viewed");
-    await followAccounts(world, chain, "all");
-    await processMovements(world, chain.caip2);
-    await countMoney(world, chain.caip2);
-    await observeSettlements(world, chain.caip2);
-    await planSettlements(world, chain.caip2);
-    await submitSettlements(world, { chain });
-    await chain.sender.process(world);
-    await replanSettlements(world, chain.caip2);
-  };
+  const tick = () => runLoopsOnce(running.world, running.chain);
   const until = async (condition: () => Promise<boolean>) => {
     for (let rounds = 0; rounds < ROUNDS_MAX; rounds += 1) {
       if (await condition()) return;
@@ -144,11 +145,13 @@ export async function openSolanaRoad(options: SolanaRoadOptions = {}): Promise<S
   };
   const settlements = ({ id }: { id: string }) =>
     db.root.selectFrom("settlement").selectAll().where("intent_id", "=", id).orderBy("seq").execute();
-  await preparePasses(world, chain);
+  await preparePasses(world, running.chain);
   await tick();
   return {
     db,
-    world,
+    get world() {
+      return running.world;
+    },
     solana,
     payer,
     payout,
@@ -158,6 +161,9 @@ export async function openSolanaRoad(options: SolanaRoadOptions = {}): Promise<S
     create: async (input = {}) => (await createIntent(db.root, world, { account, input })).intent,
     pay: (intent, units) => payTokens(solana, { to: intent.inbox_address, units }),
     tick,
+    restart: () => {
+      running = startProcess();
+    },
     until,
     untilLanded: (intent, count = 1) =>
       until(async () => {
@@ -181,13 +187,30 @@ export async function openSolanaRoad(options: SolanaRoadOptions = {}): Promise<S
   };
 }
 
-function solanaConfig(solana: LocalSolana, payer: Keypair, { rpcUrls, agreement }: SolanaRoadOptions): Config {
+async function runLoopsOnce(world: World, chain: Chain): Promise<void> {
+  await watchChain(world, chain);
+  await followAccounts(world, chain, "viewed");
+  await followAccounts(world, chain, "all");
+  await processMovements(world, chain.caip2);
+  await countMoney(world, chain.caip2);
+  await verifyDeposits(world, chain);
+  await verifyDust(world, chain);
+  await observeSettlements(world, chain.caip2);
+  await planSettlements(world, chain.caip2);
+  await submitSettlements(world, { chain });
+  await chain.sender.process(world);
+  await replanSettlements(world, chain.caip2);
+}
+
+type ChainOptions = Pick<SolanaRoadOptions, "agreement"> & { rpcUrls: readonly string[] };
+
+function solanaConfig(solana: LocalSolana, payer: Keypair, { rpcUrls, agreement }: ChainOptions): Config {
   const chain: SolanaChainConfig = {
     caip2: caip2("solana", solana.reference),
     chainId: 104,
     name: "Local Solana",
     slug: "solana-local",
-    rpcUrls: rpcUrls?.(solana.url) ?? [solana.url],
+    rpcUrls: [...rpcUrls],
     publicRpcUrl: solana.url,
     explorerUrl: "http://127.0.0.1:8787/explorer",
     native: { name: "Solana", symbol: "SOL", decimals: 9 },

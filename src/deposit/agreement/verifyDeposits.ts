@@ -38,6 +38,8 @@ export type VerifyWorld = DepositWorld & Pick<World, "wake" | "memory">;
 const VERIFICATIONS_MAX = 20;
 /** Longer than the slowest provider takes to time out, and than any delay of a retry. After a crash another process resumes the verification then. */
 const LEASE_MS = 120_000;
+/** A provider that showed what the others deny is asked last for this long, so that it does not show it again at once. */
+const COOLDOWN_MS = 600_000;
 
 /**
  * Verifies deposits above the single-provider limit with every provider of a chain, and counts, holds or drops each by the outcome.
@@ -101,7 +103,12 @@ async function resolveVerification(world: VerifyWorld, round: VerificationRound)
   if (result === undefined) return;
   logVerdict(world, round, result);
   // The verification stays open until the deposit is dropped, so that another process repeats this step after a crash.
-  if (isDenialFinal(result.outcome, result.attempts)) await orphanDeniedMovement(world, chain, verification.movement);
+  if (isDenialFinal(result.outcome, result.attempts)) {
+    for (const vote of round.votes)
+      if ("testimony" in vote && vote.testimony.verdict === "confirms")
+        chain.providers.coolDown(vote.provider, COOLDOWN_MS);
+    await orphanDeniedMovement(world, chain, verification.movement);
+  }
   if (result.after.status !== result.before.status || result.outcome === "agreed") world.wake.notify("events");
 }
 

@@ -1,10 +1,11 @@
 import { sql } from "kysely";
 import type { Chain } from "../../chain/chain.ts";
-import type { BlockRange, ProviderFailed, Transfer } from "../../chain/reader.ts";
+import type { BlockRange, ChainReader, ProviderFailed, Transfer } from "../../chain/reader.ts";
 import type { Db } from "../../db/database.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import { getChainMemory } from "../chainMemory.ts";
 import { isRangeTooLarge } from "../catchUp/readRange.ts";
+import type { MovementRow } from "../movement.ts";
 import type { ComparedBalance } from "../reconcile/compareInboxes.ts";
 import { applyFoundTransfers } from "../reread/rescan.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
@@ -15,8 +16,8 @@ const OVERLAP_BLOCKS = 300n;
 /** Requests for one inbox in one step. An inbox with many transfers takes several steps, between which others have their turn. */
 const ATTEMPTS_MAX = 4;
 
-/** `isComplete`: everything that may explain the balance was read. `recorded`: the number of new movements. */
-export type FoundDeposits = { isComplete: boolean; recorded: number };
+/** `isPartial`: more is to be read. `recorded`: the new movements. */
+export type FoundDeposits = { isPartial: boolean; recorded: readonly MovementRow[] };
 
 /** Records the deposits of one inbox since its newest recorded transfer, the oldest first. */
 export async function findDeposits(
@@ -25,20 +26,20 @@ export async function findDeposits(
   { cursor, balance }: { cursor: KnownBlock; balance: ComparedBalance },
 ): Promise<FoundDeposits> {
   const { partlyRead } = getChainMemory(world, chain);
-  const key = `${balance.inbox} ${balance.token}`;
+  const key = `${balance.inbox} ${balance.token} ${balance.provider}`;
   const newest = await findNewestBlock(world.db, { chain: chain.caip2, balance });
   const start = maxNumber(newest, partlyRead.get(key) ?? 0n);
   const found = await recordRange(world, chain, { range: { fromBlock: start, toBlock: cursor.number }, balance });
-  if (found.readTo < cursor.number) partlyRead.set(key, found.readTo + 1n);
+  const isPartial = found.readTo < cursor.number;
+  if (isPartial) partlyRead.set(key, found.readTo + 1n);
   else partlyRead.delete(key);
-  if (found.readTo < cursor.number || found.recorded > 0) return { isComplete: false, recorded: found.recorded };
-  // The balance may be newer than what was read; the next blocks then explain it.
-  if (balance.blockNumber > cursor.number) return { isComplete: false, recorded: 0 };
-  if (newest === 0n) return { isComplete: true, recorded: 0 };
+  const { recorded } = found;
+  // A balance may be newer than what was read; the next blocks then explain it.
+  if (isPartial || recorded.length > 0 || balance.blockNumber > cursor.number || newest === 0n)
+    return { isPartial, recorded };
   const fromBlock = newest > OVERLAP_BLOCKS ? newest - OVERLAP_BLOCKS : 0n;
   const range = { fromBlock, toBlock: cursor.number };
-  const { recorded } = await recordRange(world, chain, { range, balance });
-  return { isComplete: true, recorded };
+  return { isPartial: false, recorded: (await recordRange(world, chain, { range, balance })).recorded };
 }
 
 /** Records the oldest part of a range. `readTo`: its last block. */
@@ -46,10 +47,10 @@ async function recordRange(
   world: WatchWorld,
   chain: Chain,
   { range, balance }: { range: BlockRange; balance: ComparedBalance },
-): Promise<{ readTo: bigint; recorded: number }> {
+): Promise<{ readTo: bigint; recorded: readonly MovementRow[] }> {
   const { inbox } = balance;
   const read = await readOldest(chain, range, balance);
-  if (read === undefined) return { readTo: range.fromBlock - 1n, recorded: 0 };
+  if (read === undefined) return { readTo: range.fromBlock - 1n, recorded: [] };
   // What left the inbox is listed with the settlements, and needs no balance to be found.
   const incoming = read.transfers.filter(({ to, from }) => to === inbox && from !== inbox);
   const known =
@@ -57,7 +58,7 @@ async function recordRange(
   const transfers = incoming.filter((transfer) => !known.has(keyOf(transfer)));
   const recorded =
     transfers.length === 0 ? [] : await applyFoundTransfers(world, chain, { transfers, isOnlyIncoming: true });
-  return { readTo: read.toBlock, recorded: recorded.length };
+  return { readTo: read.toBlock, recorded };
 }
 
 type OldestTransfers = BlockRange & { transfers: readonly Transfer[] };
@@ -66,13 +67,17 @@ type OldestTransfers = BlockRange & { transfers: readonly Transfer[] };
 async function readOldest(
   chain: Chain,
   { fromBlock, toBlock }: BlockRange,
-  { inbox, token }: ComparedBalance,
+  { inbox, token, provider }: ComparedBalance,
 ): Promise<OldestTransfers | undefined> {
+  // The provider that shows the balance explains it. Another one may hide both.
+  const { providers } = chain;
+  const read = (work: (reader: ChainReader) => Promise<Transfer[]>) =>
+    provider === undefined ? providers.ask(work) : providers.askProvider(provider, work);
   let upTo = toBlock;
   for (let attempts = 0; attempts < ATTEMPTS_MAX && upTo >= fromBlock; attempts += 1) {
     const range = { fromBlock, toBlock: upTo };
     try {
-      const transfers = await chain.providers.ask((reader) => reader.transfers(range, [token], [inbox]));
+      const transfers = await read((reader) => reader.transfers(range, [token], [inbox]));
       return { ...range, transfers };
     } catch (error) {
       if (!isRangeTooLarge(error) || upTo === fromBlock) throw error;

@@ -212,6 +212,25 @@ describe("finding deposits by balances", () => {
     equal((await movementsOf(db, chain)).length, 1);
   });
 
+  test("a balance that is always newer than the recorded blocks, and that nothing explains, is reported too", async () => {
+    const { watch, follow, warnings } = await setUp((reader) => ({
+      transfers: async () => [],
+      holdings: async (token, owners) => {
+        const { blockNumber = 0n, units = [] } = (await reader.holdings?.(token, owners)) ?? {};
+        return { blockNumber: blockNumber + 1n, units };
+      },
+    }));
+    await chain.pay(usdc, await insertInbox(db), { amountUnits: 3n });
+    await watch();
+    await follow();
+    deepEqual(warnings(), []);
+    await follow();
+    deepEqual(
+      warnings().map(({ alarm }) => alarm),
+      ["balance_differs"],
+    );
+  });
+
   test("an inbox whose transfers cannot be read is reported after a minute, and holds up no other", async () => {
     const unreadable = { inbox: "" };
     const { watch, follow, warnings } = await setUp((reader) => ({

@@ -18,6 +18,7 @@ import { continueSearch, logDifference, resolveEqual, toRow } from "../reconcile
 import type { WatchWorld } from "../store/applySegment.ts";
 import type { KnownBlock } from "../store/store.ts";
 import { rereadSettled } from "./rereadSettled.ts";
+import { nameContradictedProvider, nameOmittingProviders } from "./nameFaultyProviders.ts";
 import { findDeposits, type FoundDeposits } from "./findDeposits.ts";
 
 // Some chains cannot be read block by block at a bearable cost, and no transfer can be found there by its recipient. But money in an inbox is
@@ -65,14 +66,23 @@ async function comparePage(world: WatchWorld, chain: Chain, pass: BalancePass): 
   const page = await readPassPage(world.db, query);
   if (scope === "viewed" && position === null) getChainMemory(world, chain).isViewed = page.inboxes.length > 0;
   if (page.inboxes.length > 0) {
-    const { block, balances } = await compareInboxes(world, chain, { inboxes: page.inboxes, preferred: "booked" });
-    if (block) await explainBalances(world, chain, { cursor: block, balances });
+    const isReverse = scope === "all" && isPassReverse(world, chain, position);
+    const compared = { inboxes: page.inboxes, preferred: "booked", isReverse } as const;
+    const { block, balances } = await compareInboxes(world, chain, compared);
+    if (block) await explainBalances(world, chain, { cursor: block, balances, isReverse });
   }
   const at = world.clock.now();
   const pauseMs = scope === "all" ? pagePauseMs(world, chain, pass) : page.next === undefined ? VIEWED_MS : 0;
   const progress = { position: page.next, comparedCount: page.inboxes.length, at, nextAt: addMs(at, pauseMs) };
   await advancePass(world.db, pass, progress);
   return pauseMs;
+}
+
+/** Every second pass begins with the last provider, so that the first one cannot hide a deposit for longer than a pass. */
+function isPassReverse(world: WatchWorld, chain: Chain, position: string | null): boolean {
+  const memory = getChainMemory(world, chain);
+  if (position === null) memory.isPassReverse = !memory.isPassReverse;
+  return memory.isPassReverse;
 }
 
 /** Few inboxes are compared as often as the chain is polled; more share the time of a pass. */
@@ -82,11 +92,13 @@ function pagePauseMs(world: WatchWorld, chain: Chain, { completed_count: complet
   return Math.min(pollMs, Math.floor(PASS_MS / pages));
 }
 
+type ComparedPage = { cursor: KnownBlock; isReverse: boolean };
+
 /** Records what explains each balance that differs. What nothing explains for some time becomes a difference, which raises an alarm. */
 async function explainBalances(
   world: WatchWorld,
   chain: Chain,
-  { cursor, balances }: { cursor: KnownBlock; balances: readonly ComparedBalance[] },
+  { cursor, balances, isReverse }: ComparedPage & { balances: readonly ComparedBalance[] },
 ): Promise<void> {
   const { unexplainedSinceMs } = getChainMemory(world, chain);
   await resolveEqual(world, chain, balances);
@@ -98,7 +110,7 @@ async function explainBalances(
   // One inbox with many transfers keeps none of the others waiting.
   const next = differing.values();
   const explainNext = async () => {
-    for (const balance of next) await explainBalance(world, chain, { cursor, balance });
+    for (const balance of next) await explainBalance(world, chain, { cursor, balance, isReverse });
   };
   await Promise.all(Array.from({ length: CONCURRENT_INBOXES_MAX }, explainNext));
 }
@@ -106,15 +118,20 @@ async function explainBalances(
 async function explainBalance(
   world: WatchWorld,
   chain: Chain,
-  { cursor, balance }: { cursor: KnownBlock; balance: ComparedBalance },
+  { cursor, balance, isReverse }: ComparedPage & { balance: ComparedBalance },
 ): Promise<void> {
   const { unexplainedSinceMs } = getChainMemory(world, chain);
   const key = keyOf(balance);
-  const { isComplete, recorded } = await tryFindDeposits(world, chain, { cursor, balance });
+  const { isPartial, recorded } = await tryFindDeposits(world, chain, { cursor, balance });
+  const [deposit] = recorded;
+  if (deposit && isReverse) await nameOmittingProviders(world, chain, deposit);
   const nowMs = world.clock.monotonicMs();
-  if (recorded > 0 || !isComplete) unexplainedSinceMs.delete(key);
+  if (deposit || isPartial) unexplainedSinceMs.delete(key);
   else if (!unexplainedSinceMs.has(key)) unexplainedSinceMs.set(key, nowMs);
-  if (nowMs - (unexplainedSinceMs.get(key) ?? nowMs) >= UNEXPLAINED_MS) await reportDifference(world, chain, balance);
+  if (nowMs - (unexplainedSinceMs.get(key) ?? nowMs) < UNEXPLAINED_MS) return;
+  // Providers may not have the blocks above the cursor yet, and nothing is recorded there.
+  const blockNumber = balance.blockNumber < cursor.number ? balance.blockNumber : cursor.number;
+  await reportDifference(world, chain, { ...balance, blockNumber });
 }
 
 /** A failure counts as a search that explained nothing, so that an inbox that always fails is reported and holds up no other. */
@@ -132,19 +149,20 @@ async function tryFindDeposits(...search: Parameters<typeof findDeposits>): Prom
         message: "the transfers of an inbox whose balance differs cannot be read",
       },
     );
-    return { isComplete: true, recorded: 0 };
+    return { isPartial: false, recorded: [] };
   }
 }
 
-function keyOf({ inbox, token }: ComparedBalance): string {
-  return `${inbox} ${token}`;
+function keyOf({ inbox, token, provider }: ComparedBalance): string {
+  return `${inbox} ${token} ${provider}`;
 }
 
 async function reportDifference(world: WatchWorld, chain: Chain, balance: ComparedBalance): Promise<void> {
   if (!(await upsertDifference(world.db, { ...toRow(chain, balance), at: world.clock.now() }))) return;
   const found = await listDifferences(world.db, { chain: chain.caip2, inboxes: [balance.inbox] });
   const difference = found.find(({ token }) => token === balance.token);
-  if (difference && !(await continueSearch(world, chain, difference))) logDifference(world, chain, balance);
+  if (!difference || (await continueSearch(world, chain, difference))) return;
+  if (!(await nameContradictedProvider(world, chain, balance))) logDifference(world, chain, balance);
 }
 
 /** Wakes the comparison of what payers look at. */

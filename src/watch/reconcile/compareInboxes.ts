@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { watchedTokens } from "../../catalog/catalog.ts";
 import { isReadByAccounts, type Chain } from "../../chain/chain.ts";
-import { ProviderFailed, type ChainReader } from "../../chain/reader.ts";
+import { ProviderFailed, type ChainReader, type Holdings } from "../../chain/reader.ts";
 import type { Db } from "../../db/database.ts";
 import { array } from "../../db/parameters.ts";
 import { assetSql } from "../../ledger/assetSql.ts";
@@ -22,6 +22,8 @@ export type ComparedBalance = {
   blockNumber: bigint;
   ledgerUnits: bigint;
   chainUnits: bigint;
+  /** The provider that reported a present balance. */
+  provider?: string;
 };
 
 /**
@@ -30,8 +32,13 @@ export type ComparedBalance = {
  */
 export type Comparison = { block: KnownBlock | undefined; balances: ComparedBalance[] };
 
-/** Where the inboxes are compared: `final` is the newest final block, `booked` the newest block that the ledger is complete for. */
-type ComparedInboxes = { inboxes: readonly ComparedInbox[]; preferred: "final" | "booked" };
+/**
+ * Where the inboxes are compared: `final` is the newest final block, `booked` the newest block that the ledger is complete for. `isReverse`: present
+ * balances come from the last provider.
+ */
+type ComparedInboxes = { inboxes: readonly ComparedInbox[]; preferred: "final" | "booked"; isReverse?: boolean };
+/** A provider whose present balances are older than this is behind. */
+const PROVIDER_LAG_BLOCKS = 32n;
 
 type CompareWorld = Pick<WatchWorld, "db" | "catalog" | "log">;
 
@@ -42,9 +49,9 @@ type CompareWorld = Pick<WatchWorld, "db" | "catalog" | "log">;
 export async function compareInboxes(
   world: CompareWorld,
   chain: Chain,
-  { inboxes, preferred }: ComparedInboxes,
+  { inboxes, preferred, isReverse = false }: ComparedInboxes,
 ): Promise<Comparison> {
-  if (isReadByAccounts(chain)) return compareNow(world, chain, inboxes);
+  if (isReadByAccounts(chain)) return compareNow(world, chain, { inboxes, isReverse });
   const cursor = await findCursor(world.db, chain.caip2);
   const blocks = cursor === undefined ? [] : await listComparableBlocks(world.db, cursor);
   let failure: ProviderFailed | undefined;
@@ -62,27 +69,47 @@ export async function compareInboxes(
 }
 
 /** Compares the balances of this moment with everything that is recorded. The chain may be ahead of what was recorded. */
-async function compareNow(world: CompareWorld, chain: Chain, inboxes: readonly ComparedInbox[]): Promise<Comparison> {
+async function compareNow(
+  world: CompareWorld,
+  chain: Chain,
+  { inboxes, isReverse }: Pick<ComparedInboxes, "inboxes"> & { isReverse: boolean },
+): Promise<Comparison> {
   const compared: ComparedBalance[] = [];
+  const order = isReverse ? "askInReverseOrder" : "ask";
+  const { number = 0n } = (await findCursor(world.db, chain.caip2)) ?? {};
   for (const token of watchedTokens(world.catalog, chain.caip2)) {
     const owned = inboxes.filter((inbox) => inbox.token === "" || inbox.token === token);
     if (owned.length === 0) continue;
     const owners = owned.map(({ address }) => address);
     // Read before the chain, so that what is recorded meanwhile shows as a difference that the next comparison explains.
     const recorded = await readRecordedBalances(world.db, { chain: chain.caip2, token, owners });
-    const { blockNumber, units } = await chain.providers.ask(async (reader) => {
-      if (reader.holdings === undefined)
-        throw new ProviderFailed("bad_answer", `${reader.name} is of another kind than the others`);
-      return reader.holdings(token, owners);
+    const { provider, holdings } = await chain.providers[order](async (reader) => {
+      const since = { owners, blockNumber: number - PROVIDER_LAG_BLOCKS };
+      return { provider: reader.name, holdings: await readHoldingsSince(reader, token, since) };
     });
     for (const [index, { address, intentId }] of owned.entries()) {
-      const [ledgerUnits, chainUnits] = [recorded.get(address), units[index]];
+      const [ledgerUnits, chainUnits] = [recorded.get(address), holdings.units[index]];
       if (ledgerUnits === undefined || chainUnits === undefined) continue;
-      compared.push({ intentId, inbox: address, token, blockNumber, ledgerUnits, chainUnits });
+      const { blockNumber } = holdings;
+      compared.push({ intentId, inbox: address, token, blockNumber, ledgerUnits, chainUnits, provider });
     }
   }
   const cursor = await findCursor(world.db, chain.caip2);
   return { block: cursor, balances: compared };
+}
+
+/** Present balances of a provider that has the block. A provider that stands still would hide what came after. */
+async function readHoldingsSince(
+  reader: ChainReader,
+  token: string,
+  { owners, blockNumber }: { owners: readonly string[]; blockNumber: bigint },
+): Promise<Holdings> {
+  if (reader.holdings === undefined)
+    throw new ProviderFailed("bad_answer", `${reader.name} is of another kind than the others`);
+  const holdings = await reader.holdings(token, owners);
+  if (holdings.blockNumber < blockNumber)
+    throw new ProviderFailed("unknown_block", `${reader.name} does not have block ${blockNumber}`);
+  return holdings;
 }
 
 /** Blocks whose balances can be compared: the newest one that is final and reread, and the newest booked one. */

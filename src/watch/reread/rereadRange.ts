@@ -1,6 +1,12 @@
 import { watchedTokens } from "../../catalog/catalog.ts";
 import { isReadByAccounts, type Chain } from "../../chain/chain.ts";
-import { ProviderFailed, type BlockRange, type ChainReader } from "../../chain/reader.ts";
+import {
+  ProviderFailed,
+  type BlockRange,
+  type ChainReader,
+  type ProvenTransfer,
+  type TransactionProof,
+} from "../../chain/reader.ts";
 import { getChainMemory } from "../chainMemory.ts";
 import { trackSoundness } from "../providers/trackSoundness.ts";
 import {
@@ -172,12 +178,20 @@ async function findAbsent(reader: ChainReader, unconfirmed: readonly MovementRow
   if (unconfirmed.length === 0) return [];
   const proofs = await reader.proofs([...new Set(unconfirmed.map((row) => row.chain_tx))]);
   const proofOf = new Map(proofs.map((proof) => [`${proof.chainTx}/${proof.blockHash}`, proof]));
-  const unproven = unconfirmed.filter(
-    (row) => proofOf.get(`${row.chain_tx}/${row.block_hash}`)?.identityAt(row.place) === undefined,
-  );
+  const unproven = unconfirmed.filter((row) => !isProven(proofOf.get(`${row.chain_tx}/${row.block_hash}`), row));
   const absent: MovementRow[] = [];
   for (const row of unproven) if (!(await isInBlock(reader, row))) absent.push(row);
   return absent;
+}
+
+function isProven(proof: TransactionProof | undefined, row: MovementRow): boolean {
+  if (proof?.identityAt(row.place) === undefined) return false;
+  // The first provider may have shown another amount.
+  return proof.transfers === undefined || proof.transfers().some((transfer) => isOfMovement(transfer, row));
+}
+
+function isOfMovement({ place, amountText }: ProvenTransfer, row: MovementRow): boolean {
+  return place === row.place && BigInt(amountText) === row.amount_units;
 }
 
 /**
@@ -190,7 +204,7 @@ async function isInBlock(reader: ChainReader, row: MovementRow): Promise<boolean
   if (block.hash !== row.block_hash) return false;
   const scope = { blockHash: row.block_hash, blockNumber: row.block_number };
   const transfers = await reader.transfers(scope, [row.token], [row.inbox]);
-  return transfers.some(({ chainTx }) => chainTx === row.chain_tx);
+  return transfers.some((transfer) => transfer.chainTx === row.chain_tx && isOfMovement(transfer, row));
 }
 
 /**
