@@ -13,6 +13,8 @@ import type { AlarmCondition } from "./alarm.ts";
 const CROSSING_LATE_MS = 3_600_000;
 const FINALITIES_LATE = 3;
 const NOT_RECEIVED_MS = 900_000;
+/** Longer than matching and a first search take. */
+const UNKNOWN_BURN_MS = 600_000;
 const SERVICE_SILENT_MS = 600_000;
 /** A fee above this part of a pinned cap leaves little room for the next rise. */
 const NEAR_CAP = { part: 2, parts: 3 } as const;
@@ -24,8 +26,11 @@ type Waiting = { chain: string; settleChain: string; count: bigint; intent: stri
 /** The alarms about crossings that wait too long. Reads the open ones only, by their partial indexes. */
 export async function checkCrossings(world: CrossingCheckWorld): Promise<AlarmCondition[]> {
   if (world.config.bridge === undefined) return [];
-  const [late, unreceived] = await Promise.all([listLate(world), listUnreceived(world)]);
+  const [late, unreceived, unknown] = await Promise.all([listLate(world), listUnreceived(world), listUnknown(world)]);
   return [
+    ...unknown.map(({ chain, burns, ...first }): AlarmCondition => {
+      return { alarm: "burn_unknown", subject: chain, facts: { chain, mints: Number(burns), ...first } };
+    }),
     ...late.map((row) => toCondition("crossing_late", row.chain, { ...row, reason: row.reason ?? "not_signed_yet" })),
     ...unreceived.map((row) =>
       toCondition("crossing_not_received", row.settleChain, { ...row, reason: row.reason ?? "not_landed_yet" }),
@@ -68,6 +73,21 @@ async function listUnreceived({ db, clock }: CrossingCheckWorld): Promise<Waitin
     where (crossing.status = 'attested' or crossing.status = 'burned' and ${isRefused(true)})
       and crossing.status_since < ${addMs(clock.now(), -NOT_RECEIVED_MS)}
     group by crossing.settle_chain`.execute(db.root);
+  return rows;
+}
+
+type UnknownBurns = { chain: string; burns: bigint; bridge: string; intent: string; chainTx: string };
+
+/** Mints whose burns are not known, by their settle chain, with the first of them. */
+async function listUnknown({ db, clock }: CrossingCheckWorld): Promise<UnknownBurns[]> {
+  const { rows } = await sql<UnknownBurns>`
+    select mint.chain, count(*) as burns,
+      (array_agg(awaited.bridge order by awaited.mint_id))[1] as bridge,
+      (array_agg(mint.intent_id order by awaited.mint_id))[1] as intent,
+      (array_agg(mint.chain_tx order by awaited.mint_id))[1] as "chainTx"
+    from awaited_burn awaited join movement mint on mint.id = awaited.mint_id
+    where awaited.unexplained_since < ${addMs(clock.now(), -UNKNOWN_BURN_MS)}
+    group by mint.chain`.execute(db.root);
   return rows;
 }
 

@@ -175,6 +175,22 @@ export type DepositAgreementTable = {
  */
 export type CrossingStatus = "burned" | "attested" | "landed";
 
+/** A mint of an inbox's own burn that no crossing explains yet. */
+export type AwaitedBurnTable = {
+  /** The movement by which the bridge gave the units. */
+  mint_id: bigint;
+  /** The bridge and the other end, as `explained_by` of the movement without its number. */
+  bridge: string;
+  /** The lowest block of the burn's chain that this search has read; null between two searches. */
+  searched_number: bigint | null;
+  /** The block at which a search ends; null until it is known. */
+  lowest_number: bigint | null;
+  attempts: Generated<number>;
+  next_at: Date;
+  /** Since when no open burn may explain it. */
+  unexplained_since: Date;
+};
+
 export type CrossingTable = {
   /** The movement by which the bridge took the units. */
   movement_id: bigint;

@@ -304,6 +304,7 @@ export interface Schema {
   movement: road.MovementTable;
   balance_pass: BalancePassTable;
   balance_difference: BalanceDifferenceTable;
+  awaited_burn: road.AwaitedBurnTable;
   deposit: road.DepositTable;
   deposit_agreement: road.DepositAgreementTable;
   deposit_cursor: road.HandoverCursorTable;

@@ -14,6 +14,7 @@ import { lowestFinalBlock, requiredConfirmations, type ChainHead } from "./final
 import type { DepositChange } from "./computeIntentProgress.ts";
 import { listMovementsWithDeposit, listUnchangedHoldings, noteDust } from "./dust/dustStore.ts";
 import { listInboundMovements, listHeads, listIntentsWithPendingMovements, listDepositsToDecide } from "./store.ts";
+import { noteMints } from "../watch/store/awaitedBurnStore.ts";
 import { processHandover, retryQuarantined, type Handover } from "../watch/store/processHandover.ts";
 
 /** Movements per transaction. */
@@ -56,6 +57,7 @@ async function applyMovements(tx: Tx, world: DepositWorld, batch: MovementBatch)
   // What a bridge gives was a deposit on the chain where the bridge took it.
   const movements = batch.movements.filter(({ explained_by }) => explained_by === null);
   const at = world.clock.now();
+  await noteMints(tx, batch.movements, at);
   const { chain } = upto;
   const intents = await lockIntents(tx, [...new Set(movements.map((movement) => movement.intent_id))]);
   const intentOf = new Map(intents.map((intent) => [intent.id, intent]));

@@ -1,4 +1,5 @@
 import { refreshFees } from "../bridge/fees.ts";
+import { findBurns } from "../bridge/findBurns.ts";
 import { receiveCrossings } from "../bridge/receiveCrossings.ts";
 import { trackCrossings } from "../bridge/trackCrossings.ts";
 import type { BridgeService } from "../chain/bridge.ts";
@@ -10,6 +11,7 @@ import type { Loop } from "./loop.ts";
 /** The budget of calls allows a round a second. */
 const TRACK_INTERVAL_MS = 1_000;
 const RECEIVE_INTERVAL_MS = 2_000;
+const FIND_INTERVAL_MS = 5_000;
 /** Ninety ways between ten chains are asked about in five minutes. */
 const FEES_INTERVAL_MS = 3_000;
 
@@ -36,6 +38,19 @@ export function receiveCrossingsLoop(world: World, chain: Chain): Loop {
     tick: async (signal) => {
       const signed = await receiveCrossings(world, chain, signal);
       if (signed > 0) world.wake.notify(sendTopic(chain));
+      return false;
+    },
+  };
+}
+
+/** Looks for burns on one chain of which only the mints are known. */
+export function findBurnsLoop(world: World, chain: Chain): Loop {
+  return {
+    name: `find burns ${chain.caip2}`,
+    topic: `burns:${chain.caip2}`,
+    intervalMs: FIND_INTERVAL_MS,
+    tick: async () => {
+      await findBurns(world, chain);
       return false;
     },
   };

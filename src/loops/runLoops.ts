@@ -17,7 +17,7 @@ import {
   sendTransactionsLoop,
   submitSettlementsLoop,
 } from "./chain/settlementLoops.ts";
-import { receiveCrossingsLoop, refreshFeesLoop, trackCrossingsLoop } from "./bridgeLoops.ts";
+import { findBurnsLoop, receiveCrossingsLoop, refreshFeesLoop, trackCrossingsLoop } from "./bridgeLoops.ts";
 import { updateAlarmsLoop } from "./updateAlarmsLoop.ts";
 import { assignEventSequencesLoop } from "./assignEventSequencesLoop.ts";
 import { watchChainLoop } from "./chain/watchChainLoop.ts";
@@ -30,7 +30,7 @@ export function createLoops(world: World): Loop[] {
   if (world.gate !== undefined) loops.push(bindCustomersLoop(world));
   if (world.bridge !== undefined) loops.push(trackCrossingsLoop(world, world.bridge), refreshFeesLoop(world));
   for (const chain of world.chains.values()) {
-    if (chain.sender.bridge !== undefined) loops.push(receiveCrossingsLoop(world, chain));
+    if (chain.sender.bridge !== undefined) loops.push(receiveCrossingsLoop(world, chain), findBurnsLoop(world, chain));
     if (chain.feeds.length > 0) loops.push(followHeadsLoop(world, chain));
     loops.push(
       ...chain.feeds.map((feed) => listenToFeedLoop(world, chain, feed)),

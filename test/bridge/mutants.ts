@@ -51,6 +51,18 @@ export const bridgeMutants: readonly (Mutant & { test: string })[] = [
     ],
   },
   {
+    name: "mint-needs-no-burn",
+    bug: "A mint whose burn is hidden is not noticed.",
+    test: "test/road/hiddenBurn.test.ts",
+    patches: [
+      {
+        path: "src/deposit/processMovements.ts",
+        search: "await noteMints(tx, batch.movements, at);",
+        replace: "await noteMints(tx, [], at);",
+      },
+    ],
+  },
+  {
     name: "bridge-is-free",
     bug: "What the bridge keeps is missing from the settlement.",
     test: "test/road/crossing.test.ts",

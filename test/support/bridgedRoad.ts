@@ -69,7 +69,13 @@ export type BridgedRoad = {
   close(): Promise<void>;
 };
 
-export type BridgedRoadOptions = { chains?: number; isFast?: boolean; db?: Db };
+export type BridgedRoadOptions = {
+  chains?: number;
+  isFast?: boolean;
+  db?: Db;
+  /** The address of a chain's only provider; the node itself where absent. */
+  rpcUrlOf?: (chain: TestChain) => Promise<string>;
+};
 
 export async function openBridgedRoad(options: BridgedRoadOptions = {}): Promise<BridgedRoad> {
   const { chains: count = 3, isFast = true } = options;
@@ -84,7 +90,8 @@ export async function openBridgedRoad(options: BridgedRoadOptions = {}): Promise
   });
   await deployLocalBridge(sides);
   const attestation = await startAttestationServer(sides, { now: () => clock.now().getTime() });
-  const config = bridgedConfig(chains, { sides, attestationUrl: attestation.url, isFast });
+  const rpcUrls = await Promise.all(chains.map(async (chain) => (await options.rpcUrlOf?.(chain)) ?? chain.rpcUrl));
+  const config = bridgedConfig(chains, { sides, rpcUrls, attestationUrl: attestation.url, isFast });
   const log = pino({ level: "silent" });
   const openWorld = (): World => ({
     config,
@@ -201,9 +208,14 @@ async function tickChain(world: World, chain: Chain): Promise<void> {
   await replanSettlements(world, chain.caip2);
 }
 
-type BridgeParts = { sides: readonly BridgeSide[]; attestationUrl: string; isFast: boolean };
+type BridgeParts = {
+  sides: readonly BridgeSide[];
+  rpcUrls: readonly string[];
+  attestationUrl: string;
+  isFast: boolean;
+};
 
-function bridgedConfig(chains: readonly TestChain[], { sides, attestationUrl, isFast }: BridgeParts): Config {
+function bridgedConfig(chains: readonly TestChain[], { sides, rpcUrls, attestationUrl, isFast }: BridgeParts): Config {
   return {
     environment: "test",
     baseUrl: "http://127.0.0.1:8787",
@@ -218,7 +230,7 @@ function bridgedConfig(chains: readonly TestChain[], { sides, attestationUrl, is
         chainId: chain.chainId,
         name: `Chain ${index}`,
         slug: `chain${index}`,
-        rpcUrls: [chain.rpcUrl],
+        rpcUrls: [rpcUrls[index] ?? chain.rpcUrl],
         gasKey: DEV_ACCOUNTS.operator.privateKey,
         estimates: { finalizedMs: isFast ? SLOW_MS : 1_000 },
         finality: [{ upToPriceUnits: undefined, finality: { confirmations: 1 } }],

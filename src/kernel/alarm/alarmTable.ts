@@ -98,6 +98,13 @@ export const ALARMS = {
       "Read `reason`, and the other alarms of the settle chain. `tributary doctor` shows its gas account and gas price. With `receive_refused`, check what answers at `bridge.attestationUrl`.",
     source: "checks",
   },
+  burn_unknown: {
+    happened: "A bridge gave an inbox money for a burn that no provider has reported for ten minutes.",
+    affects: "The merchant and the payer of the intent: the payment on the burn's chain is not counted.",
+    remedy:
+      "The providers of the burn's chain hide a payment and its burn: replace them. The inbox is searched every hour. `tributary rescan` searches at once.",
+    source: "checks",
+  },
   bridge_unavailable: {
     happened: "The bridge's service has not answered, or has refused requests, for ten minutes.",
     affects: "Merchants paid from another chain: burns wait. New burns take the standard route when no fee is known.",

@@ -18,7 +18,7 @@ import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 
 /** Requests per step and provider. */
 const REQUESTS_MAX = 10;
-const PAUSE_MS = 5_000;
+export const SEARCH_PAUSE_MS = 5_000;
 
 /** Searches a part of the chain, and records what was missing there. Returns the new movements. */
 export async function searchDifference(
@@ -26,27 +26,45 @@ export async function searchDifference(
   chain: Chain,
   difference: BalanceDifference,
 ): Promise<MovementRow[]> {
+  const { recorded, ...searched } = await searchInbox(world, chain, difference);
+  const nextAt = addMs(world.clock.now(), SEARCH_PAUSE_MS);
+  await advanceSearch(world.db, difference, { ...searched, nextAt });
+  return recorded;
+}
+
+/** How far a search of one inbox is: the lowest block that it has read, and the one at which it ends; null until that is known. */
+export type InboxSearch = {
+  intent_id: string;
+  inbox: string;
+  searched_number: bigint;
+  lowest_number: bigint | null;
+};
+
+/** Searches the next part, at most until it finds something, and records that. */
+export async function searchInbox(
+  world: WatchWorld,
+  chain: Chain,
+  search: InboxSearch,
+): Promise<{ recorded: MovementRow[]; searchedNumber: bigint; lowestNumber: bigint }> {
   const memory = getChainMemory(world, chain);
-  let searchedNumber = difference.searched_number;
-  let lowestNumber = difference.lowest_number ?? undefined;
+  let searchedNumber = search.searched_number;
+  let lowestNumber = search.lowest_number ?? undefined;
   let recorded: MovementRow[] = [];
   for (let requests = 0; requests < REQUESTS_MAX && recorded.length === 0; requests += 1) {
     // The newest blocks come first; where the search ends costs more to know.
-    if (requests > 0) lowestNumber ??= await findFirstBlock(world, chain, difference);
+    if (requests > 0) lowestNumber ??= await findFirstBlock(world, chain, search);
     if (searchedNumber <= (lowestNumber ?? 0n)) break;
     const range = nextRange({ searchedNumber, lowestNumber, blocks: memory.searchBlocks });
     try {
-      recorded = await searchRange(world, chain, { difference, range });
+      recorded = await searchRange(world, chain, { search, range });
       searchedNumber = range.fromBlock;
     } catch (error) {
       if (!isRangeTooLarge(error) || memory.searchBlocks === 1n) throw error;
       memory.searchBlocks = shrink(memory.searchBlocks, error.suggestion?.blocks);
     }
   }
-  lowestNumber ??= await findFirstBlock(world, chain, difference);
-  const nextAt = addMs(world.clock.now(), PAUSE_MS);
-  await advanceSearch(world.db, difference, { searchedNumber, lowestNumber, nextAt });
-  return recorded;
+  lowestNumber ??= await findFirstBlock(world, chain, search);
+  return { recorded, searchedNumber, lowestNumber };
 }
 
 function nextRange({
@@ -67,7 +85,7 @@ function shrink(blocks: bigint, suggested: bigint | undefined): bigint {
 }
 
 /** The last block before the inbox existed. Nobody can have paid it before. */
-async function findFirstBlock(world: WatchWorld, chain: Chain, { inbox }: BalanceDifference): Promise<bigint> {
+async function findFirstBlock(world: WatchWorld, chain: Chain, { inbox }: InboxSearch): Promise<bigint> {
   const { created_at: createdAt } = await world.db.root
     .selectFrom("inbox")
     .select((select) => select.fn.min("created_at").as("created_at"))
@@ -79,11 +97,10 @@ async function findFirstBlock(world: WatchWorld, chain: Chain, { inbox }: Balanc
   return block.number;
 }
 
-type RangeSearch = { difference: BalanceDifference; range: BlockRange };
+type RangeSearch = { search: InboxSearch; range: BlockRange };
 
-async function searchRange(world: WatchWorld, chain: Chain, search: RangeSearch): Promise<MovementRow[]> {
-  const { difference, range } = search;
-  const { inbox } = difference;
+async function searchRange(world: WatchWorld, chain: Chain, { search, range }: RangeSearch): Promise<MovementRow[]> {
+  const { inbox } = search;
   const tokens = watchedTokens(world.catalog, chain.caip2);
   const replies = await chain.providers.askEach((reader) => readInbox(reader, { range, tokens, inbox }), "awake");
   const answers = replies.flatMap((each) => ("answer" in each ? [each] : []));
@@ -92,7 +109,7 @@ async function searchRange(world: WatchWorld, chain: Chain, search: RangeSearch)
   if (failure && (answers.length === 0 || isRangeTooLarge(failure))) throw failure;
   const places = await listPlacesOfInbox(world.db, {
     chain: chain.caip2,
-    intentId: difference.intent_id,
+    intentId: search.intent_id,
     inbox,
     ...range,
   });
@@ -163,7 +180,7 @@ function logOmitted(
         block: String(row.block_number),
         units: String(row.amount_units),
       },
-      "a provider omitted a transfer each time its block was read; the balance of the inbox showed it",
+      "a provider omitted a transfer each time its block was read; a search of the inbox found it",
     );
 }
 

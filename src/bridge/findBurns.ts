@@ -1,0 +1,104 @@
+import { sql } from "kysely";
+import { findWatchedChain } from "../catalog/catalog.ts";
+import { isReadByAccounts, type Chain } from "../chain/chain.ts";
+import type { Db } from "../db/database.ts";
+import type { Caip2 } from "../kernel/caip.ts";
+import { warnRepeated } from "../kernel/alarm/repeatedWarning.ts";
+import { addMs } from "../kernel/clock.ts";
+import { SEARCH_PAUSE_MS, searchInbox } from "../watch/reconcile/searchDifference.ts";
+import type { WatchWorld } from "../watch/store/applySegment.ts";
+import {
+  AWAITED_WAIT_MS_MAX,
+  claimAwaitedBurn,
+  deleteAwaitedBurns,
+  postponeAwaitedBurns,
+  writeBurnSearch,
+  type AwaitedBurn,
+} from "../watch/store/awaitedBurnStore.ts";
+import { findCursor } from "../watch/store/store.ts";
+
+// A provider that hides a payment and the burn that took it leaves the inbox as empty as the books say. Only the mint on the settle chain
+// shows both. So each mint is matched with a crossing, and the inbox of an unmatched one is searched on the burn's chain.
+
+type DueMint = { mintId: bigint; isKnown: boolean; isOpen: boolean };
+
+/** Mints matched per call. */
+const MATCHED_MAX = 100;
+const CLAIM_MS = 120_000;
+const SEARCH_AGAIN_MS_MIN = 120_000;
+
+/**
+ * Forgets the mints whose burns on this chain are known, and continues the search for one other. It records the transfers of that inbox which
+ * the chain shows, so the crossing begins as any other. Throws ProviderFailed when no provider answers.
+ */
+export async function findBurns(world: WatchWorld, chain: Chain): Promise<void> {
+  const domain = findWatchedChain(world.catalog, chain.caip2)?.cctp?.domain;
+  if (domain === undefined || isReadByAccounts(chain)) return;
+  const bridge = `cctp-v2/${domain}`;
+  const at = world.clock.now();
+  const mints = await listDueMints(world.db, { chain: chain.caip2, bridge, at });
+  const idsOf = (isChosen: (mint: DueMint) => boolean) => mints.filter(isChosen).map(({ mintId }) => mintId);
+  await deleteAwaitedBurns(
+    world.db,
+    idsOf(({ isKnown }) => isKnown),
+  );
+  await postponeAwaitedBurns(
+    world.db,
+    idsOf(({ isKnown, isOpen }) => !isKnown && isOpen),
+    at,
+  );
+  const awaited = await claimAwaitedBurn(world.db, { bridge, at, claimedUntil: addMs(at, CLAIM_MS) });
+  if (awaited !== undefined) await searchBurn(world, chain, awaited);
+}
+
+/**
+ * The due mints. `isKnown`: a crossing names it, or a reorganisation dropped it. `isOpen`: the proof of an open burn of the same inbox and amount
+ * may name it yet. A search that has begun ends first: it may have found the burn and not yet the payment.
+ */
+async function listDueMints(
+  db: Db,
+  { chain, bridge, at }: { chain: Caip2; bridge: string; at: Date },
+): Promise<DueMint[]> {
+  const { rows } = await sql<DueMint>`/* named: list_due_mints */
+    select awaited.mint_id as "mintId",
+      mint.orphaned_at is not null or exists (
+        select from crossing where crossing.settle_chain = mint.chain and crossing.mint = mint.explained_by) as "isKnown",
+      exists (
+        select from crossing where crossing.status = 'burned' and crossing.mint is null and crossing.chain = ${chain}
+          and crossing.intent_id = mint.intent_id and crossing.units = mint.amount_units + mint.bridge_fee_units) as "isOpen"
+    from (
+      select mint_id from awaited_burn where bridge = ${bridge} and searched_number is null and next_at <= ${at}
+      order by next_at limit ${MATCHED_MAX}
+    ) as awaited
+    join movement mint on mint.id = awaited.mint_id`.execute(db.root);
+  return rows;
+}
+
+async function searchBurn(world: WatchWorld, chain: Chain, awaited: AwaitedBurn): Promise<void> {
+  const { mint_id: mintId, intent_id, inbox, lowest_number } = awaited;
+  const cursor = await findCursor(world.db, chain.caip2);
+  if (cursor === undefined) return;
+  if (awaited.searched_number === null)
+    warnRepeated(world, {
+      key: `burn of mint ${mintId}`,
+      fields: { chain: chain.caip2, intent: intent_id, inbox, mint: String(mintId) },
+      message: "a bridge gave an inbox money for a burn that no provider has reported; it is searched",
+    });
+  const { recorded, searchedNumber, lowestNumber } = await searchInbox(world, chain, {
+    intent_id,
+    inbox,
+    searched_number: awaited.searched_number ?? cursor.number + 1n,
+    lowest_number,
+  });
+  const at = world.clock.now();
+  const hasEnded = searchedNumber <= lowestNumber;
+  // What was found becomes a crossing soon.
+  const attempts = recorded.length > 0 ? 0 : awaited.attempts;
+  const pauseMs = Math.min(SEARCH_AGAIN_MS_MIN * 2 ** Math.min(attempts, 20), AWAITED_WAIT_MS_MAX);
+  await writeBurnSearch(world.db, awaited, {
+    searchedNumber: hasEnded ? null : searchedNumber,
+    lowestNumber,
+    attempts: hasEnded ? attempts + 1 : attempts,
+    nextAt: addMs(at, hasEnded ? pauseMs : SEARCH_PAUSE_MS),
+  });
+}

@@ -1,0 +1,79 @@
+import { sql, type Selectable } from "kysely";
+import type { Db, Tx } from "../../db/database.ts";
+import { isDue } from "../../db/due.ts";
+import { array } from "../../db/parameters.ts";
+import type { AwaitedBurnTable } from "../../db/roadSchema.ts";
+import { addMs } from "../../kernel/clock.ts";
+import type { MovementRow } from "../movement.ts";
+
+// Mints wait here until the burns that they end are known. The bridge station looks for those burns.
+
+export type AwaitedBurn = Selectable<AwaitedBurnTable> & Pick<MovementRow, "intent_id" | "inbox">;
+
+/** A crossing's proof is stored before its mint, or soon after a stranger's. */
+const MATCHED_AFTER_MS = 60_000;
+/** The longest pause between two searches, in milliseconds. */
+export const AWAITED_WAIT_MS_MAX = 3_600_000;
+
+const due = (at: Date) => isDue("next_at", { now: at, waitMsMax: AWAITED_WAIT_MS_MAX });
+
+/** Notes the mints among recorded movements. A known one stays as it is. */
+export async function noteMints(tx: Tx, movements: readonly MovementRow[], at: Date): Promise<void> {
+  const mints = movements.filter(
+    ({ direction, explained_by, orphaned_at }) => direction === "in" && explained_by !== null && orphaned_at === null,
+  );
+  if (mints.length === 0) return;
+  const next_at = addMs(at, MATCHED_AFTER_MS);
+  await tx
+    .insertInto("awaited_burn")
+    .values(
+      mints.map(({ id, explained_by }) => {
+        return { mint_id: id, bridge: explained_by?.replace(/\/[^/]*$/, "") ?? "", next_at, unexplained_since: at };
+      }),
+    )
+    .onConflict((conflict) => conflict.column("mint_id").doNothing())
+    .execute();
+}
+
+/** Takes the mint of a bridge's chain that has been due for the longest time, so that no other process searches for its burn meanwhile. */
+export async function claimAwaitedBurn(
+  db: Db,
+  { bridge, at, claimedUntil }: { bridge: string; at: Date; claimedUntil: Date },
+): Promise<AwaitedBurn | undefined> {
+  const { rows } = await sql<AwaitedBurn>`/* named: claim_awaited_burn */
+    update awaited_burn set next_at = ${claimedUntil}
+    from movement as mint
+    where awaited_burn.mint_id = (
+        select mint_id from awaited_burn where bridge = ${bridge} and ${due(at)} order by next_at limit 1 for update skip locked)
+      and mint.id = awaited_burn.mint_id
+    returning awaited_burn.*, mint.intent_id, mint.inbox`.execute(db.root);
+  return rows[0];
+}
+
+/** Stores how far a search is. `searchedNumber` null: it has ended, and the next one starts at `nextAt`. */
+export async function writeBurnSearch(
+  db: Db,
+  { mint_id }: Pick<AwaitedBurn, "mint_id">,
+  progress: { searchedNumber: bigint | null; lowestNumber: bigint; attempts: number; nextAt: Date },
+): Promise<void> {
+  const { searchedNumber, lowestNumber, attempts, nextAt } = progress;
+  await db.root
+    .updateTable("awaited_burn")
+    .set({ searched_number: searchedNumber, lowest_number: lowestNumber, attempts, next_at: nextAt })
+    .where("mint_id", "=", mint_id)
+    .execute();
+}
+
+/** Postpones mints that open burns may explain. */
+export async function postponeAwaitedBurns(db: Db, mintIds: readonly bigint[], at: Date): Promise<void> {
+  if (mintIds.length === 0) return;
+  await sql`
+    update awaited_burn set next_at = ${addMs(at, MATCHED_AFTER_MS)}, unexplained_since = ${at}
+    where mint_id = any(${array(mintIds, "int8")})`.execute(db.root);
+}
+
+/** Forgets mints whose burns are known, or which the chain no longer shows. */
+export async function deleteAwaitedBurns(db: Db, mintIds: readonly bigint[]): Promise<void> {
+  if (mintIds.length === 0) return;
+  await sql`delete from awaited_burn where mint_id = any(${array(mintIds, "int8")})`.execute(db.root);
+}
