@@ -2,6 +2,7 @@ import { deepEqual, equal, ok, rejects } from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { BlockRef } from "../../src/chain/reader.ts";
 import { ProviderFailed } from "../../src/chain/reader.ts";
+import { findBlockBefore } from "../../src/watch/follow/initializeCursor.ts";
 import { startSolanaProxy, type SolanaProxy } from "../support/solanaProxy.ts";
 import { ReaderScene, shorten, USDC } from "../support/solanaInboxes.ts";
 
@@ -51,6 +52,17 @@ describe("blocks of a Solana chain", () => {
     withScene(async ({ reader, solana }) => {
       deepEqual(await reader.identify(), { caip2: `solana:${solana.reference}`, genesisHash: solana.genesisHash });
       equal(reader.caip2, `solana:${solana.reference}`);
+    }));
+
+  test("a chain can start below an address that was issued before any block that its node has", () =>
+    withScene(async ({ reader, solana }) => {
+      solana.control.nextSlot(20);
+      equal(await reader.block({ number: 0n }), undefined);
+      const head = await reader.head("latest");
+      const start = await findBlockBefore(reader, head, new Date(0));
+      ok(start.number > 0n && start.number < head.number);
+      deepEqual(await reader.block({ number: start.number }), start);
+      equal(await reader.block({ number: start.number - 1n }), undefined, "it is the lowest block");
     }));
 
   for (const hasLongTermStorage of [false, true])

@@ -38,24 +38,30 @@ async function findFirstIssuedAt(db: Db, chain: Caip2): Promise<Date | undefined
   return rows[0]?.at ?? undefined;
 }
 
-/** The highest block before a time, or block 0. */
+/**
+ * The highest block before a time, or block 0. Of a chain whose deposits are found by balances, the lowest block that the node has is enough:
+ * its nodes keep the newest blocks only.
+ */
 export async function findBlockBefore(reader: ChainReader, latest: BlockRef, time: Date): Promise<BlockRef> {
   const timeMs = time.getTime() - CLOCK_SKEW_MS_MAX;
   const isBefore = ({ timestampS }: BlockRef) => timestampS * 1_000 < timeMs;
   if (isBefore(latest)) return latest;
-  let found = await fetchBlock(reader, 0n);
-  let above = latest.number;
-  while (above - found.number > 1n) {
-    const middle = await fetchBlock(reader, (found.number + above) / 2n);
-    if (isBefore(middle)) found = middle;
-    else above = middle.number;
+  let below = { number: 0n, block: await fetchBlock(reader, 0n) };
+  let above = latest;
+  while (above.number - below.number > 1n) {
+    const number = (below.number + above.number) / 2n;
+    const block = await fetchBlock(reader, number);
+    if (block === undefined || isBefore(block)) below = { number, block };
+    else above = block;
   }
-  return found;
+  return below.block ?? above;
 }
 
-async function fetchBlock(reader: ChainReader, number: bigint): Promise<BlockRef> {
+/** Undefined only where deposits are found without it. */
+async function fetchBlock(reader: ChainReader, number: bigint): Promise<BlockRef | undefined> {
   const block = await reader.block({ number });
-  if (!block) throw new ProviderFailed("unknown_block", `${reader.name} does not have block ${number}`);
+  if (block === undefined && reader.holdings === undefined)
+    throw new ProviderFailed("unknown_block", `${reader.name} does not have block ${number}`);
   return block;
 }
 
