@@ -1,9 +1,10 @@
+import { caip2, type Caip2 } from "../kernel/caip.ts";
 import { closestMatch } from "../kernel/text/closestMatch.ts";
 import { findKnownChain } from "./knownChains.ts";
 
 // Resolves chain names of the command line. Every command accepts the same four forms.
 
-export type NamedChain = { caip2: string; chainId: number; slug: string; name: string };
+export type NamedChain = { caip2: Caip2; chainId: number; slug: string; name: string };
 
 /** The accepted forms, for help texts. */
 export const CHAIN_NAME_FORMS = "slug, chain id, CAIP-2 or name";
@@ -32,5 +33,5 @@ export function resolveChainId(typed: string): NamedChain | undefined {
   if (id === undefined) return undefined;
   const chainId = Number(id);
   const { slug, name } = findKnownChain(chainId) ?? { slug: String(chainId), name: `Chain ${chainId}` };
-  return { caip2: `eip155:${chainId}`, chainId, slug, name };
+  return { caip2: caip2("eip155", String(chainId)), chainId, slug, name };
 }

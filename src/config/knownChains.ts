@@ -1,4 +1,4 @@
-import { caip2 } from "../kernel/caip.ts";
+import { caip2, type Caip2 } from "../kernel/caip.ts";
 import type { EvmChainConfig, FinalityTier } from "./config.ts";
 
 // Defaults of public networks. The configuration file overrides each of them.
@@ -179,7 +179,7 @@ const KNOWN_CHAINS: ReadonlyMap<number, KnownChain> = new Map([
 ]);
 
 /** A public network with its EIP-155 id. */
-export type ListedChain = KnownChain & { chainId: number; caip2: string };
+export type ListedChain = KnownChain & { chainId: number; caip2: Caip2 };
 
 export function listKnownChains(): ListedChain[] {
   return [...KNOWN_CHAINS].map(([chainId, chain]) => ({ ...chain, chainId, caip2: caip2("eip155", String(chainId)) }));

@@ -1,21 +1,38 @@
 import type { SolanaChainConfig } from "../config/config.ts";
+import { associatedTokenProgram, systemProgram, token2022Program, tokenProgram } from "@tributary/inbox/solana/keys";
+import { nameOfRole } from "./explorer/explorerPages.ts";
 import { caip2 } from "../kernel/caip.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { LOCAL_INBOX_PROGRAM, LOCAL_MINTS, SOLANA_ACCOUNTS } from "./solana/fixtures.ts";
 import { encodeBase58 } from "@tributary/inbox/solana/base58";
+import type { ManifestChain } from "./manifestChain.ts";
+import type { Keypair } from "./solana/keypairs.ts";
 import { startLocalSolana, type LocalSolana } from "./solana/startLocalSolana.ts";
 
 /** A Solana cluster of the dev world. */
 export type DevSolana = {
   /** How the service watches it and settles on it. */
   config: (baseUrl: string) => SolanaChainConfig;
+  /** What the manifest says about it, with the token program of each mint. */
+  chain: Omit<ManifestChain, "tokens"> & { tokens: (ManifestChain["tokens"][number] & { tokenProgram: string })[] };
+  /** The inbox program. */
+  program: string;
+  /** The known addresses, with their names for people. */
+  names: ReadonlyMap<string, string>;
+  /** Sends deposits; holds lamports and every token. The private key is the base58 of 64 bytes. */
+  payer: { address: string; privateKey: string };
+  /** Of the demo and the demo shop. */
+  payoutWallet: string;
   stop(): Promise<void>;
 };
 
 /** No EVM chain has this id. */
 const CHAIN_ID = 104;
+const NAME = "Dev Solana";
+const SLUG = "dev-solana";
 /** While nobody looks at a page. */
 const POLL_MS = 2_000;
+const COMPUTE_BUDGET_PROGRAM = "ComputeBudget111111111111111111111111111111";
 const BLOCKS_BEFORE = 200;
 /** As the EVM chains of the dev world, it is final after two blocks more. */
 const FINALIZED_AFTER = 3;
@@ -27,7 +44,45 @@ export async function startDevSolana(clock: Clock, stateDirectory: string | unde
   const solana = await startLocalSolana({ clock, name: "dev", finalizedAfter: FINALIZED_AFTER, ...storage });
   // The service reads some blocks before the first one that it watches, and their parents.
   solana.control.nextSlot(BLOCKS_BEFORE);
-  return { config: (baseUrl) => devSolanaChain(solana, baseUrl), stop: () => solana.stop() };
+  const { payer, payoutFirst } = SOLANA_ACCOUNTS;
+  return {
+    config: (baseUrl) => devSolanaChain(solana, baseUrl),
+    chain: describeCluster(solana),
+    program: LOCAL_INBOX_PROGRAM,
+    names: nameAccounts(),
+    payer: { address: payer.address, privateKey: encodeKeyPair(payer) },
+    payoutWallet: payoutFirst.address,
+    stop: () => solana.stop(),
+  };
+}
+
+function nameAccounts(): Map<string, string> {
+  const accounts = Object.entries(SOLANA_ACCOUNTS).map(([role, { address }]): [string, string] => [
+    address,
+    nameOfRole(role),
+  ]);
+  const mints = Object.values(LOCAL_MINTS).map(({ symbol, address }): [string, string] => [address, `${symbol} mint`]);
+  const programs: [string, string][] = [
+    [LOCAL_INBOX_PROGRAM, "inbox program"],
+    [tokenProgram, "token program"],
+    [token2022Program, "token-2022 program"],
+    [associatedTokenProgram, "token account program"],
+    [systemProgram, "system program"],
+    [COMPUTE_BUDGET_PROGRAM, "compute budget program"],
+  ];
+  return new Map([...accounts, ...mints, ...programs]);
+}
+
+function describeCluster({ reference, url }: LocalSolana): DevSolana["chain"] {
+  const tokens = Object.values(LOCAL_MINTS).map(({ symbol, address, decimals, program }) => {
+    return { symbol, address, decimals, tokenProgram: program };
+  });
+  return { caip2: caip2("solana", reference), chainId: CHAIN_ID, name: NAME, slug: SLUG, rpcUrl: url, tokens };
+}
+
+/** As wallets export a key: the secret and the public key. */
+function encodeKeyPair({ seed, publicKey }: Keypair): string {
+  return encodeBase58(Buffer.concat([seed, publicKey]));
 }
 
 function devSolanaChain({ reference, url, wsUrl }: LocalSolana, baseUrl: string): SolanaChainConfig {
@@ -35,8 +90,8 @@ function devSolanaChain({ reference, url, wsUrl }: LocalSolana, baseUrl: string)
   return {
     caip2: caip2("solana", reference),
     chainId: CHAIN_ID,
-    name: "Dev Solana",
-    slug: "dev-solana",
+    name: NAME,
+    slug: SLUG,
     rpcUrls: [url],
     wsUrls: [wsUrl],
     publicRpcUrl: url,
@@ -60,7 +115,7 @@ function devSolanaChain({ reference, url, wsUrl }: LocalSolana, baseUrl: string)
     defaultToken: "USDC",
     program: LOCAL_INBOX_PROGRAM,
     feePayer: operator.address,
-    feePayerKey: encodeBase58(Buffer.concat([operator.seed, Buffer.from(operator.publicKey)])),
+    feePayerKey: encodeKeyPair(operator),
     feeRecipient: feeRecipient.address,
     computeUnitPriceMax: COMPUTE_UNIT_PRICE_MAX,
   };

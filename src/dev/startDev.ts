@@ -58,7 +58,7 @@ export async function startDev(options: DevOptions): Promise<DevWorld> {
   const home = openHome(environment);
   const preferredPort = readPort(environment) ?? PORT_DEFAULT;
   const log = openReadableLog(options.logLevel, terminal);
-  terminal.progress("starting two local chains and the database …");
+  terminal.progress("starting three local chains and the database …");
   // The database snapshot is built or read while the chains start.
   const pendingSnapshot = prepareSnapshot(home);
   const chains = await startChains(directory).catch(async (error: unknown) => {
@@ -164,14 +164,14 @@ async function runWorld(
     await pendingBridge;
     await verifyChains(world.config, world.chains, world.log);
     const accounts = await restoreMerchants(world, directory, chains.chains);
-    const manifest = buildManifest({ baseUrl: world.config.baseUrl, accounts, chains: chains.chains });
+    const manifest = buildManifest({ baseUrl: world.config.baseUrl, accounts, chains: chains.chains, solana });
     const [account] = accounts;
     if (account === undefined) throw new CommandError("The dev world has no merchant.");
     // The port may be another one than in the stored world.
     await addPageOrigin(world, { accountId: account.accountId, origin: world.config.baseUrl });
     const service = await startService(world, {
       extend: (server) => {
-        addExplorer(server, chains.chains);
+        addExplorer(server, chains.chains, solana);
         addDemoShop(server, { baseUrl: world.config.baseUrl, account, chains: chains.chains });
       },
       onFatal: exitOnFatal(world.log),

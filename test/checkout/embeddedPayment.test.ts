@@ -5,7 +5,7 @@ import type { Browser, Page } from "playwright-core";
 import { pollUntil, readViaApi } from "../../src/operator/client/intentSnapshot.ts";
 import { skipWithoutChromium } from "../support/browser.ts";
 import { sharedBrowser } from "../support/sharedBrowser.ts";
-import { useDevWorld } from "../support/devWorld.ts";
+import { evmChains, useDevWorld } from "../support/devWorld.ts";
 import { openMerchantSite, type MerchantSite } from "../support/merchantSite.ts";
 import { TestWallet } from "../support/testWallet.ts";
 
@@ -77,7 +77,7 @@ describe("a payer at a shop that embeds the checkout", { skip: skipWithoutChromi
 
   function newWalletWithChain(): TestWallet {
     const wallet = newWallet();
-    for (const { chainId, rpcUrl } of world.dev.ready.chains) wallet.addChain(chainId, rpcUrl);
+    for (const { chainId, rpcUrl } of evmChains(world.dev)) wallet.addChain(chainId, rpcUrl);
     return wallet;
   }
 

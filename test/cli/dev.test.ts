@@ -7,6 +7,7 @@ import { after, before, test } from "node:test";
 import { request } from "undici";
 import { systemClock } from "../../src/kernel/clock.ts";
 import type { DevManifest } from "../../src/dev/devManifest.ts";
+import { evmChains, solanaOf } from "../support/devWorld.ts";
 import { descendantsOf, runCli, spawnCli, startDevProcess, temporaryFolder, type DevProcess } from "../support/cli.ts";
 
 // One dev world, used by every command and then killed. Its configured port is in use, so it must choose another.
@@ -37,7 +38,7 @@ after(() => {
 
 test("dev --json prints the manifest in one line", () => {
   const { ready } = dev;
-  assert.deepEqual(Object.keys(ready), ["baseUrl", "docsUrl", "accounts", "chains", "payer"]);
+  assert.deepEqual(Object.keys(ready), ["baseUrl", "docsUrl", "accounts", "chains", "payer", "solana"]);
   assert.equal(ready.docsUrl, `${ready.baseUrl}/docs`);
   assert.equal(ready.accounts.length, 2);
   for (const account of ready.accounts) {
@@ -45,8 +46,8 @@ test("dev --json prints the manifest in one line", () => {
     assert.match(account.accountId, /^acct_[0-9a-z]{26}$/);
     for (const key of [account.apiKey, account.unscopedKey]) assert.match(key, /^trib_test_[0-9a-z]{16}_[0-9a-f]{64}$/);
   }
-  assert.equal(ready.chains.length, 2);
-  for (const chain of ready.chains) {
+  assert.equal(ready.chains.length, 3);
+  for (const chain of evmChains(dev)) {
     assert.equal(chain.caip2, `eip155:${chain.chainId}`);
     assert.deepEqual(
       chain.tokens.map(({ symbol, decimals }) => [symbol, decimals]),
@@ -57,6 +58,12 @@ test("dev --json prints the manifest in one line", () => {
     );
   }
   assert.match(ready.payer.privateKey, /^0x[0-9a-f]{64}$/);
+  const { slug, caip2, tokens } = solanaOf(dev);
+  assert.match(`${slug} ${caip2}`, /^dev-solana solana:\w{32}$/);
+  assert.deepEqual(
+    tokens.map(({ symbol, decimals }) => [symbol, decimals]),
+    ["USDC", "USDT", "EURC", "DUSD"].map((symbol) => [symbol, 6]),
+  );
 });
 
 test("dev listens on a free port when its port is in use, and reports it", async () => {
@@ -128,11 +135,18 @@ test("demo runs its scenarios on the running world, and every check passes", asy
     stories: { intentId: string; checks: { what: string; found: string; isRight: boolean }[] }[];
   };
   assert.equal(isRight, true);
-  assert.equal(stories.length, 5);
-  const found = Object.fromEntries(stories[0]?.checks.map((check) => [check.what, check.found]) ?? []);
+  assert.equal(stories.length, 6);
+  const foundIn = (story: number) =>
+    Object.fromEntries(stories[story]?.checks.map((check) => [check.what, check.found]) ?? []);
+  const found = foundIn(0);
   assert.equal(found["the payout wallet has grown by"], "24.875 USDC");
   assert.equal(found["the fee wallet has grown by"], "0.125 USDC");
   assert.equal(found["the inbox holds"], "0 USDC");
+  const onSolana = foundIn(5);
+  assert.equal(onSolana["the payout wallet has grown by"], "11.94 USDC");
+  assert.equal(onSolana["the fee wallet has grown by"], "0.06 USDC");
+  assert.equal(onSolana["the rent of its token account that came back is"], "0.00203928 SOL");
+  assert.match(onSolana["the address that its terms give is"] ?? "", /^\w{32,44}$/);
   const shown = await runCli(["intents", "show", stories[0]?.intentId ?? ""], home);
   assert.match(shown.out, /settled +25 USDC = 24\.875 USDC net \+ 0\.125 USDC fee/);
   const { out: events } = await runCli(["events", "list", "--intent", stories[0]?.intentId ?? "", "--json"], home);

@@ -3,10 +3,11 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { createPublicClient, createTestClient, http, type Hex } from "viem";
+import { SolanaRpc } from "../../src/chain/solana/rpc/solanaRpc.ts";
 import { createApiClient } from "../../src/operator/client/apiClient.ts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import { runCli } from "../support/cli.ts";
-import { useDevWorld } from "../support/devWorld.ts";
+import { evmChains, solanaOf, solanaPayout, useDevWorld } from "../support/devWorld.ts";
 
 // The pay command. A sent transfer cannot be undone, so every mistake must fail before it.
 
@@ -27,7 +28,7 @@ describe("pay", () => {
   async function countSent(): Promise<number[]> {
     const address = world.dev.ready.payer.address as Hex;
     return Promise.all(
-      world.dev.ready.chains.map(({ rpcUrl }) =>
+      evmChains(world.dev).map(({ rpcUrl }) =>
         createPublicClient({ transport: http(rpcUrl) }).getTransactionCount({ address }),
       ),
     );
@@ -42,7 +43,11 @@ describe("pay", () => {
     ["an invalid amount", () => ["--amount", "1e3"], /--amount 1e3 is not an amount of USDC/],
     ["an unknown token", () => ["--token", "DOGE"], /token DOGE is unknown on Dev Chain One; give one of USDC, DUSD/],
     ["a misspelled chain", () => ["--chain", "dev-tow"], /The chain dev-tow is not configured; did you mean dev-two\?/],
-    ["an unknown chain", () => ["--chain", "nowhere"], /nowhere is not configured; give one of dev-one, dev-two/],
+    [
+      "an unknown chain",
+      () => ["--chain", "nowhere"],
+      /nowhere is not configured; give one of dev-one, dev-two, dev-solana/,
+    ],
     [
       "an unset variable",
       () => ["--private-key-env", "NO_KEY"],
@@ -53,6 +58,11 @@ describe("pay", () => {
       "another chain's node",
       () => ["--rpc-url", otherChain()],
       /--rpc-url must be a node of .*900001.* one of chain 900002/,
+    ],
+    [
+      "a chain without the inbox",
+      () => ["--chain", "dev-solana"],
+      /paid out on dev-one, and its inbox 0x\w{40} takes no deposits on Dev Solana\./,
     ],
     ["an invalid URL", () => ["--rpc-url", "nowhere"], /--rpc-url must be an http\(s\) URL\./],
   ];
@@ -148,4 +158,99 @@ describe("pay", () => {
       assert.deepEqual(await countSent(), [sentBefore[0], (sentBefore[1] ?? 0) + 1]);
     });
   }
+
+  describe("on Solana", () => {
+    async function createSolanaIntent(): Promise<string> {
+      const { baseUrl, accounts } = world.dev.ready;
+      const api = createApiClient({ baseUrl, apiKey: accounts[1]?.apiKey ?? "" });
+      return (await api.createPaymentIntent({ priceUnits: 5_000_000, oneTime: true, ...solanaPayout(world.dev) }))
+        .intentId;
+    }
+
+    /** Transactions of the payer. */
+    async function countSentOnSolana(): Promise<number> {
+      const rpc = new SolanaRpc({ url: solanaOf(world.dev).rpcUrl });
+      const { entries } = await rpc.signatures(world.dev.ready.solana.payer.address, {
+        before: undefined,
+        reachedSlot: 0n,
+      });
+      await rpc.close();
+      return entries.length;
+    }
+
+    const evmNode = () => evmChains(world.dev)[0]?.rpcUrl ?? "";
+    const solanaNode = () => solanaOf(world.dev).rpcUrl;
+    const REFUSED_ON_SOLANA: [what: string, words: () => string[], sentence: RegExp, code: number][] = [
+      [
+        "an EVM chain",
+        () => ["--chain", "dev-one"],
+        /on dev-solana, and its inbox \w+ takes no deposits on Dev Chain One/,
+        2,
+      ],
+      ["another token", () => ["--token", "DUSD"], /takes one token: give USDC \(\w+\), because a deposit of DUSD/, 2],
+      ["an unknown token", () => ["--token", "doge"], /doge is unknown on Dev Solana; give one of USDC, USDT, EURC/, 2],
+      ["a node of an EVM chain", () => ["--rpc-url", evmNode()], /does not answer as a cluster of Solana/, 1],
+      ["a key of an EVM chain", () => ["--private-key-env", "KEY"], /must be the 64 bytes of a key pair, in base58/, 2],
+      ["more than the payer holds", () => ["--amount", "100000000"], /holds \d+ units of \w+, which is less than/, 1],
+    ];
+
+    for (const [what, words, sentence, expected] of REFUSED_ON_SOLANA) {
+      test(`${what} fails with one sentence, and nothing is sent`, async () => {
+        const intentId = await createSolanaIntent();
+        const before = await countSentOnSolana();
+        const keys = { ...variables, KEY: world.dev.ready.payer.privateKey };
+        const { code, out, err } = await runCli(["pay", intentId, ...words()], keys);
+        assert.match(err, sentence);
+        assert.match(err, /error: [^\n]+\n$/);
+        assert.deepEqual([code, out], [expected, ""]);
+        assert.equal(await countSentOnSolana(), before);
+      });
+    }
+
+    test("a part and then the rest count, with the output of every chain", async () => {
+      const intentId = await createSolanaIntent();
+      const part = await runCli(["pay", intentId, "--amount", "0.5", "--chain", "dev-solana"], variables);
+      assert.equal(part.code, 0, part.err);
+      assert.match(part.err, /^paying 0\.5 USDC to \w{32,44} on Dev Solana\nmined in block \d+: \w{64,88}\n/);
+      assert.match(part.out, /^\w{64,88} counted\n$/);
+      const paid = await runCli(["pay", intentId, "--json"], variables);
+      assert.equal(paid.code, 0, paid.err);
+      const { deposit, intent } = JSON.parse(paid.out) as {
+        deposit: { status: string };
+        intent: { paymentStatus: string; amounts: { countedUnits: string } };
+      };
+      assert.deepEqual(
+        [deposit.status, intent.paymentStatus, intent.amounts.countedUnits],
+        ["counted", "paid", "5000000"],
+      );
+      const explorer = `${world.dev.ready.baseUrl}/dev/explorer/104`;
+      const readPage = async (path: string) => (await fetch(`${explorer}${path}`)).text();
+      const [txHash = ""] = part.out.split(" ");
+      assert.match(await readPage(`/tx/${txHash}`), /success.*payer.*0\.5 USDC/s);
+      assert.match(await readPage(`/address/${world.dev.ready.solana.payoutWallet}`), /payout first.*Received.*USDC/s);
+      assert.match(await readPage(""), /Latest token transfers.*0\.5 USDC/s);
+      assert.match(await readPage(`/tx/${txHash.slice(1)}`), /Not on this chain/);
+      const more = await runCli(["pay", intentId], variables);
+      assert.deepEqual([more.code, more.err], [2, "error: This intent is fully paid: give the amount in --amount.\n"]);
+    });
+
+    test("for a remote service, the payer's key pair and a node of its chain are needed", async () => {
+      const { baseUrl, accounts, solana } = world.dev.ready;
+      const elsewhere = {
+        TRIBUTARY_HOME: "/nonexistent",
+        KEY: accounts[1]?.apiKey ?? "",
+        PAYER: solana.payer.privateKey,
+      };
+      const named = ["--base-url", baseUrl, "--api-key-env", "KEY", "--private-key-env", "PAYER"];
+      const words = ["pay", await createSolanaIntent(), ...named, "--no-wait"];
+      const refused = await runCli(words, elsewhere);
+      assert.deepEqual(
+        [refused.code, refused.err],
+        [2, "error: No node of dev-solana is known: give its URL in --rpc-url.\n"],
+      );
+      const { code, out, err } = await runCli([...words, "--rpc-url", solanaNode()], elsewhere);
+      assert.equal(code, 0, err);
+      assert.match(out, /^\w{64,88}\n$/);
+    });
+  });
 });

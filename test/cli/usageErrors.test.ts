@@ -8,7 +8,7 @@ import { devBridge } from "../../src/dev/devConfig.ts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import { renderCli } from "../support/cli.ts";
 import { createDatabaseOn, startOwnServer } from "../support/database.ts";
-import { useDevWorld } from "../support/devWorld.ts";
+import { evmChains, useDevWorld } from "../support/devWorld.ts";
 
 // Command input beside a running process: every form of a chain's name, and mistakes, which never look like an empty result.
 
@@ -84,14 +84,14 @@ describe("command input", () => {
   });
 
   test("verify accepts the payout chain by its id, and names it in the error for another name", async () => {
-    const { baseUrl, accounts, chains } = world.dev.ready;
+    const { baseUrl, accounts } = world.dev.ready;
     const [account] = accounts;
     const intent = await createApiClient({ baseUrl, apiKey: account?.apiKey ?? "" }).createPaymentIntent({});
     const recovery = DEV_ACCOUNTS.recoveryFirst.address;
     const file = join(folder, "intent.json");
     writeFileSync(file, JSON.stringify(intent));
     const bridges = join(folder, "bridges.json");
-    const contracts = chains.map(({ chainId, tokens: [usdc] }) => {
+    const contracts = evmChains(world.dev).map(({ chainId, tokens: [usdc] }) => {
       const { domain, messenger, transmitter } = devBridge(chainId);
       return { chainId, domain, messenger, transmitter, usdc: usdc?.address };
     });

@@ -5,6 +5,27 @@ import { startDevProcess, temporaryFolder, type DevProcess } from "./cli.ts";
 // A dev world takes six processor seconds to start, so a test process has one. It ends after the last test. Each test uses accounts and
 // intents of its own, and leaves the others as they were.
 
+/** The EVM chains of a dev world. */
+export function evmChains({ ready }: DevProcess): DevProcess["ready"]["chains"] {
+  return ready.chains.filter(({ caip2 }) => caip2.startsWith("eip155:"));
+}
+
+/** The Solana of a dev world. */
+export function solanaOf({ ready }: DevProcess): DevProcess["ready"]["chains"][number] {
+  const chain = ready.chains.find(({ caip2 }) => caip2.startsWith("solana:"));
+  if (chain === undefined) throw new Error("the dev world has no Solana");
+  return chain;
+}
+
+/** What a create says for a payout on a dev world's Solana. */
+export function solanaPayout(dev: DevProcess) {
+  return {
+    payoutNamespace: "solana" as const,
+    payoutChainReference: solanaOf(dev).caip2.slice("solana:".length),
+    payoutWallet: dev.ready.solana.payoutWallet,
+  };
+}
+
 export type DevWorldFixture = { readonly dev: DevProcess; folder: string; variables: Readonly<Record<string, string>> };
 
 const home = temporaryFolder();

@@ -1,8 +1,10 @@
+import { caip2, namespaceOf, type Caip2 } from "../../kernel/caip.ts";
 import { formatUnits, parseUnits } from "../../kernel/units.ts";
 import { resolveChainId, findChainByName, unknownChainMessage, type NamedChain } from "../../config/chainName.ts";
 import { UsageError } from "../../operator/errors.ts";
 import { findKnownChain } from "../../config/knownChains.ts";
-import type { DevManifest, ManifestChain } from "../../dev/devManifest.ts";
+import type { DevManifest } from "../../dev/devManifest.ts";
+import type { ManifestChain } from "../../dev/manifestChain.ts";
 import type { IntentSnapshot } from "../../operator/client/intentSnapshot.ts";
 
 // Chooses chain, token and amount of a payment from the options. The intent gives the defaults.
@@ -17,6 +19,10 @@ export type Transfer = { chain: NamedChain; rpcUrl: string; token: Token; amount
 export function chooseTransfer(values: OptionValues, manifest: DevManifest | undefined, intent: Intent): Transfer {
   const { rpcUrl, tokens, ...chain } = chooseChain(values, manifest, intent);
   const token = chooseToken(values["token"], { chain, tokens }, intent);
+  if (intent.payout.namespace === "solana" && token.address !== intent.payout.tokenAddress)
+    throw new UsageError(
+      `An inbox on Solana takes one token: give ${payoutToken(intent).symbol} (${intent.payout.tokenAddress}), because a deposit of ${token.symbol} would not be seen.`,
+    );
   const amountUnits = chooseAmount(values["amount"], token, intent);
   return {
     chain,
@@ -28,6 +34,16 @@ export function chooseTransfer(values: OptionValues, manifest: DevManifest | und
 }
 
 function chooseChain(values: OptionValues, manifest: DevManifest | undefined, intent: Intent): ManifestChain {
+  const found = findChain(values, manifest, intent);
+  // An intent has one inbox on all EVM chains, or one on Solana.
+  if (namespaceOf(found.caip2) !== intent.payout.namespace)
+    throw new UsageError(
+      `This intent is paid out on ${payoutChain(intent).name}, and its inbox ${intent.inboxAddress} takes no deposits on ${found.name}.`,
+    );
+  return found;
+}
+
+function findChain(values: OptionValues, manifest: DevManifest | undefined, intent: Intent): ManifestChain {
   const typed = values["chain"] ?? payoutCaip2(intent);
   const rpcUrl = values["rpc-url"];
   const devChain = manifest === undefined ? undefined : findChainByName(manifest.chains, typed);
@@ -39,14 +55,20 @@ function chooseChain(values: OptionValues, manifest: DevManifest | undefined, in
   return { ...chain, rpcUrl, tokens: [] };
 }
 
-function payoutCaip2({ payout }: Intent): string {
-  return `${payout.namespace}:${payout.chainReference}`;
+function payoutCaip2({ payout }: Intent): Caip2 {
+  return caip2(payout.namespace, payout.chainReference);
 }
 
 function payoutChain(intent: Intent): NamedChain {
   const [slug = ""] = intent.payout.railId.split(":");
-  const chainId = Number(intent.payout.chainReference);
+  const { namespace, chainReference } = intent.payout;
+  if (namespace === "solana") return { caip2: payoutCaip2(intent), chainId: 0, slug, name: slug };
+  const chainId = Number(chainReference);
   return { caip2: payoutCaip2(intent), chainId, slug, name: findKnownChain(chainId)?.name ?? slug };
+}
+
+function payoutToken({ payout: { tokenAddress, decimals, railId } }: Intent): Token {
+  return { symbol: railId.split(":")[1]?.toUpperCase() ?? "", address: tokenAddress, decimals };
 }
 
 function chooseToken(
@@ -54,15 +76,15 @@ function chooseToken(
   { chain, tokens }: { chain: NamedChain; tokens: readonly Token[] },
   intent: Intent,
 ): Token {
-  const { tokenAddress, decimals, railId } = intent.payout;
-  const payoutToken = { symbol: railId.split(":")[1]?.toUpperCase() ?? "", address: tokenAddress, decimals };
+  const own = payoutToken(intent);
   const isPayoutChain = chain.caip2 === payoutCaip2(intent);
-  if (typed === undefined && isPayoutChain) return payoutToken;
-  const name = typed ?? payoutToken.symbol;
-  const known = isPayoutChain && tokens.length === 0 ? [payoutToken] : tokens;
-  const token = known.find(({ symbol, address }) =>
-    [symbol.toLowerCase(), address.toLowerCase()].includes(name.toLowerCase()),
-  );
+  if (typed === undefined && isPayoutChain) return own;
+  const name = typed ?? own.symbol;
+  const known = isPayoutChain && tokens.length === 0 ? [own] : tokens;
+  // The case of an address on Solana is part of it.
+  const isNamed = (address: string) =>
+    namespaceOf(chain.caip2) === "solana" ? address === name : address.toLowerCase() === name.toLowerCase();
+  const token = known.find(({ symbol, address }) => symbol.toLowerCase() === name.toLowerCase() || isNamed(address));
   if (token !== undefined) return token;
   const remedy =
     known.length === 0

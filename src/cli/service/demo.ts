@@ -1,3 +1,4 @@
+import { namespaceOf } from "../../kernel/caip.ts";
 import { createApiClient } from "../../operator/client/apiClient.ts";
 import type { Command, CommandInput } from "../command.ts";
 import { CommandError, UsageError } from "../../operator/errors.ts";
@@ -40,6 +41,7 @@ type DemoTarget = {
   payerKey: string;
   /** Another chain, from where a bridge carries this token. */
   away?: { rpcUrl: string; token: string; chainName: string };
+  solana?: { rpcUrl: string; payerKey: string; payoutWallet: string };
   stop(): Promise<void>;
 };
 
@@ -48,15 +50,10 @@ async function runDemo(input: CommandInput): Promise<number> {
   const target = await resolveTarget(input);
   try {
     const api = createApiClient(target);
-    const { createPayer } = await import("../../operator/client/payer.ts");
-    const payer = await createPayer({ rpcUrl: target.rpcUrl, privateKey: target.payerKey });
-    const { away } = target;
-    const awayPayer = away && (await createPayer({ rpcUrl: away.rpcUrl, privateKey: target.payerKey }));
     const context: DemoContext = {
       reportedSettlements: new Set(),
       api,
-      payer,
-      ...(away && awayPayer ? { away: { ...away, payer: awayPayer } } : {}),
+      ...(await openPayers(target)),
       read: readViaApi(api),
       terminal: input.terminal,
       timeoutMs,
@@ -67,9 +64,26 @@ async function runDemo(input: CommandInput): Promise<number> {
   }
 }
 
+async function openPayers(target: DemoTarget): Promise<Pick<DemoContext, "payer" | "away" | "solana">> {
+  const { away, solana } = target;
+  const { createPayer } = await import("../../operator/client/payer.ts");
+  const payer = await createPayer({ rpcUrl: target.rpcUrl, privateKey: target.payerKey });
+  if (away === undefined || solana === undefined) return { payer };
+  const { createSolanaPayer } = await import("../../operator/client/solanaPayer.ts");
+  const [awayPayer, solanaPayer] = await Promise.all([
+    createPayer({ rpcUrl: away.rpcUrl, privateKey: target.payerKey }),
+    createSolanaPayer({ rpcUrl: solana.rpcUrl, privateKey: solana.payerKey }),
+  ]);
+  return {
+    payer,
+    away: { ...away, payer: awayPayer },
+    solana: { payer: solanaPayer, payoutWallet: solana.payoutWallet },
+  };
+}
+
 async function runScenarios(context: DemoContext, { terminal, asJson }: CommandInput): Promise<number> {
   const results: (ScenarioResult & { title: string })[] = [];
-  const scenarios = SCENARIOS.filter(({ isAway = false }) => !isAway || context.away !== undefined);
+  const scenarios = SCENARIOS.filter(({ needs }) => needs === undefined || context[needs] !== undefined);
   for (const [index, scenario] of scenarios.entries()) {
     terminal.note(`\n${terminal.paint("bold", `${index + 1}. ${scenario.title}`)}`);
     const { intentId, checks } = await scenario.run(context);
@@ -117,13 +131,27 @@ function readTarget(input: CommandInput): DemoTarget {
   return { baseUrl: baseUrl.replace(/\/+$/, ""), rpcUrl, apiKey, payerKey, stop: async () => {} };
 }
 
-function toDemoTarget({ baseUrl, accounts, chains, payer }: DevManifest, stop: () => Promise<void>): DemoTarget {
+function toDemoTarget(manifest: DevManifest, stop: () => Promise<void>): DemoTarget {
+  const { baseUrl, accounts, chains, payer, solana } = manifest;
   const [account] = accounts;
   const [chain, other] = chains;
-  // The local bridge carries the first token of each chain.
+  const cluster = chains.find(({ caip2 }) => namespaceOf(caip2) === "solana");
+  // The local bridge carries the first token of each EVM chain.
   const token = other?.tokens[0]?.address;
-  if (account === undefined || chain === undefined) throw new CommandError("The dev world has no account or no chain.");
-  const target = { baseUrl, apiKey: account.apiKey, rpcUrl: chain.rpcUrl, payerKey: payer.privateKey, stop };
-  if (other === undefined || token === undefined) return target;
-  return { ...target, away: { rpcUrl: other.rpcUrl, token, chainName: other.name } };
+  if (account === undefined || chain === undefined || other === undefined || cluster === undefined)
+    throw new CommandError("The dev world has no account or too few chains.");
+  if (token === undefined) throw new CommandError(`${other.name} has no token.`);
+  return {
+    baseUrl,
+    apiKey: account.apiKey,
+    rpcUrl: chain.rpcUrl,
+    payerKey: payer.privateKey,
+    away: { rpcUrl: other.rpcUrl, token, chainName: other.name },
+    solana: {
+      rpcUrl: cluster.rpcUrl,
+      payerKey: solana.payer.privateKey,
+      payoutWallet: solana.payoutWallet,
+    },
+    stop,
+  };
 }

@@ -1,5 +1,6 @@
 import type { Config } from "../../config/config.ts";
 import type { Command, CommandInput } from "../command.ts";
+import { namespaceOf, referenceOf } from "../../kernel/caip.ts";
 import { CommandError, UsageError } from "../../operator/errors.ts";
 import type { DevManifest } from "../../dev/devManifest.ts";
 import type { DevWorld } from "../../dev/startDev.ts";
@@ -10,7 +11,7 @@ const LOG_LEVELS: readonly Config["logLevel"][] = ["silent", "error", "warn", "i
 
 export const dev: Command = {
   name: "dev",
-  summary: "Start a local world: two chains with tokens, two merchants, API, checkout and explorer",
+  summary: "Start a local world: two EVM chains and Solana with tokens, two merchants, API, checkout and explorer",
   positionals: [],
   options: {
     keep: { value: "DIR", summary: "store chains and database in DIR for the next run; default nothing is stored" },
@@ -59,7 +60,8 @@ async function stopWorld(
 }
 
 function banner(manifest: DevManifest, terminal: Terminal): string[] {
-  const { baseUrl, docsUrl, accounts, chains } = manifest;
+  const { baseUrl, docsUrl, accounts, chains, solana } = manifest;
+  const cluster = chains.find(({ caip2 }) => namespaceOf(caip2) === "solana");
   const title = (text: string) => terminal.paint("bold", text);
   const dim = (text: string) => terminal.paint("dim", text);
   const apiKey = accounts[0]?.apiKey ?? "";
@@ -70,9 +72,9 @@ function banner(manifest: DevManifest, terminal: Terminal): string[] {
     `Documentation is at ${terminal.paint("cyan", docsUrl)}`,
     "",
     title("Chains"),
-    ...chains.map(({ name, chainId, rpcUrl, tokens }) => {
+    ...chains.map(({ name, caip2, chainId, rpcUrl, tokens }) => {
       const symbols = tokens.map(({ symbol, decimals }) => `${symbol} (${decimals})`).join(", ");
-      return `  ${name}  ${dim(`id ${chainId}  ${rpcUrl}`)}  ${symbols}  ${dim(`${baseUrl}/dev/explorer/${chainId}`)}`;
+      return `  ${name}  ${dim(`${namespaceOf(caip2) === "solana" ? caip2 : `id ${chainId}`}  ${rpcUrl}`)}  ${symbols}  ${dim(`${baseUrl}/dev/explorer/${chainId}`)}`;
     }),
     "",
     title("Merchants"),
@@ -87,6 +89,12 @@ function banner(manifest: DevManifest, terminal: Terminal): string[] {
     `    -H 'Authorization: Bearer ${apiKey}' \\`,
     "    -H 'Service-Version: 2026-11-01' -H 'Content-Type: application/json' \\",
     `    -d '{"priceUnits":25000000,"oneTime":true}'`,
+    ...(cluster === undefined
+      ? []
+      : [
+          dim("  # one that is paid out on Solana has in its body"),
+          `    "payoutNamespace":"solana","payoutChainReference":"${referenceOf(cluster.caip2)}","payoutWallet":"${solana.payoutWallet}"`,
+        ]),
     dim("  # pay it from another terminal, with the intentId of the response"),
     "  npx tributary pay pi_…",
     dim("  # or open its checkoutUrl, followed by # and its widgetToken, in a browser"),

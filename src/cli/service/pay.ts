@@ -5,6 +5,8 @@ import type { Command, CommandInput } from "../command.ts";
 import { CommandError, UsageError } from "../../operator/errors.ts";
 import type { DevManifest } from "../../dev/devManifest.ts";
 import { findRunningProcess } from "../../operator/control/callControl.ts";
+import { namespaceOf, referenceOf, type Namespace } from "../../kernel/caip.ts";
+import { openPayer } from "../../operator/client/openPayer.ts";
 import { chooseTransfer } from "./chooseTransfer.ts";
 import {
   readViaApi,
@@ -56,11 +58,12 @@ async function runPay(input: CommandInput): Promise<number> {
   const source = await openSource(input, options);
   const { intent } = await source.read(intentId);
   const { chain, rpcUrl, token, amountUnits, amountText } = chooseTransfer(input.values, source.manifest, intent);
-  const { createPayer } = await import("../../operator/client/payer.ts");
-  const payer = await createPayer({ rpcUrl, privateKey: resolvePayerKey(options, source.manifest) });
-  if (payer.chainId !== chain.chainId)
+  const namespace = namespaceOf(chain.caip2);
+  const privateKey = resolvePayerKey(options, source.manifest, namespace);
+  const payer = await openPayer(namespace, { rpcUrl, privateKey });
+  if (payer.caip2 !== chain.caip2)
     throw new UsageError(
-      `--rpc-url must be a node of ${chain.name} (${chain.chainId}), and it is one of chain ${payer.chainId}.`,
+      `--rpc-url must be a node of ${chain.name} (${referenceOf(chain.caip2)}), and it is one of chain ${referenceOf(payer.caip2)}.`,
     );
   input.terminal.note(`paying ${amountText} to ${intent.inboxAddress} on ${chain.name}`);
   const sent = await payer.transfer(token.address, intent.inboxAddress, amountUnits);
@@ -116,8 +119,9 @@ async function openSource({ environment }: CommandInput, { api }: PayOptions): P
   return { read: readViaControl(running), manifest: (running.ready as DevManifest | null) ?? undefined };
 }
 
-function resolvePayerKey({ privateKey }: PayOptions, manifest: DevManifest | undefined): string {
-  const key = privateKey ?? manifest?.payer.privateKey;
+function resolvePayerKey({ privateKey }: PayOptions, manifest: DevManifest | undefined, namespace: Namespace): string {
+  const payer = namespace === "solana" ? manifest?.solana.payer : manifest?.payer;
+  const key = privateKey ?? payer?.privateKey;
   if (key === undefined) throw new UsageError("Missing option --private-key-env NAME: only the dev world has a payer.");
   return key;
 }

@@ -26,7 +26,7 @@ export function readFeePayer(section: ConfigSection, context: GasKeyContext): Fe
     );
   }
   const { text, source, file } = fromVariable ? readVariable(section, context) : readFile(section, context);
-  const pair = parsePair(text);
+  const pair = parseKeyPair(text);
   if (pair === undefined) throw new ConfigError(`${source} does not hold ${EXPECTED}.`);
   const feePayer = encodeKey(pair.subarray(SECRET_BYTES));
   if (publicKeyOf(pair.subarray(0, SECRET_BYTES)) !== feePayer)
@@ -54,7 +54,8 @@ function readFile(section: ConfigSection, { directory }: GasKeyContext): KeyText
   }
 }
 
-function parsePair(text: string): Uint8Array | undefined {
+/** The 64 bytes of a key pair: in base58, or as the JSON list that solana-keygen writes. Undefined for other texts. */
+export function parseKeyPair(text: string): Uint8Array | undefined {
   const trimmed = text.trim();
   const bytes = BASE58_PAIR.test(trimmed) ? decodeBase58(trimmed) : parseList(trimmed);
   return bytes?.length === 2 * SECRET_BYTES ? bytes : undefined;

@@ -1,8 +1,10 @@
 import type { TributaryClient } from "@tributary/client";
 import type { CreatePaymentIntentBody } from "@tributary/client/types";
+import { caip2, referenceOf } from "../../kernel/caip.ts";
 import { formatUnits, feeOf } from "../../kernel/units.ts";
 import { withApiError } from "../../operator/client/apiClient.ts";
 import { CommandError } from "../../operator/errors.ts";
+import type { SolanaPayer } from "../../operator/client/solanaPayer.ts";
 import type { Payer } from "../../operator/client/payer.ts";
 import { pollUntil, type SnapshotReader, type IntentSnapshot } from "../../operator/client/intentSnapshot.ts";
 import type { Terminal } from "../../operator/process/terminal.ts";
@@ -13,6 +15,8 @@ export type DemoContext = {
   api: TributaryClient;
   read: SnapshotReader;
   payer: Payer;
+  /** A payer on Solana, and the wallet that receives its payment; absent outside the dev world. */
+  solana?: { payer: SolanaPayer; payoutWallet: string };
   /** A payer on another chain, with a token there that a bridge carries to the payout; absent outside the dev world. */
   away?: { payer: Payer; token: string; chainName: string };
   terminal: Terminal;
@@ -34,10 +38,10 @@ const POLL_MS = 600;
 export async function createIntent(context: DemoContext, body: CreatePaymentIntentBody): Promise<DemoIntent> {
   const intent = await withApiError(context.api.createPaymentIntent(body));
   printStep(context, "created", `${intent.intentId}, inbox ${intent.inboxAddress}`);
-  const { chainReference } = intent.payout;
-  if (String(context.payer.chainId) !== chainReference)
+  const { namespace, chainReference } = intent.payout;
+  if (context.payer.caip2 !== caip2(namespace, chainReference))
     throw new CommandError(
-      `--rpc-url must be a node of chain ${chainReference}, and it is one of chain ${context.payer.chainId}.`,
+      `--rpc-url must be a node of chain ${chainReference}, and it is one of chain ${referenceOf(context.payer.caip2)}.`,
     );
   return intent;
 }
@@ -56,10 +60,17 @@ export function formatIntentUnits(intent: DemoIntent, amountUnits: bigint): stri
 }
 
 /** Reads the balances of payout wallet, fee wallet and inbox from the chain, in smallest units. */
-export async function readBalances({ payer }: DemoContext, intent: DemoIntent): Promise<Balances> {
+export async function readBalances({ payer, solana }: DemoContext, intent: DemoIntent): Promise<Balances> {
   const token = intent.payout.tokenAddress;
-  const owners = [intent.payout.wallet, intent.inboxTerms.feeRecipient, intent.inboxAddress];
-  const [payout = 0n, fee = 0n, inbox = 0n] = await Promise.all(owners.map((owner) => payer.balanceOf(token, owner)));
+  const { solana: terms, feeRecipient } = intent.inboxTerms;
+  const [payout, fee, inbox] = await Promise.all([
+    payer.balanceOf(token, intent.payout.wallet),
+    // On Solana the terms name the token account of the fee.
+    terms === undefined || solana === undefined
+      ? payer.balanceOf(token, feeRecipient)
+      : solana.payer.unitsOf(terms.feeAccount),
+    payer.balanceOf(token, intent.inboxAddress),
+  ]);
   return { payout, fee, inbox };
 }
 

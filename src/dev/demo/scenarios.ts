@@ -1,3 +1,6 @@
+import { referenceOf } from "../../kernel/caip.ts";
+import { CommandError } from "../../operator/errors.ts";
+import { checkRent, checkSolanaInbox } from "./solanaChecks.ts";
 import {
   compareTexts,
   checkBalances,
@@ -17,8 +20,12 @@ import {
 // The scenarios of the demo, in order. Amounts are whole tokens, so that rounding cannot hide a difference.
 
 export type ScenarioResult = { intentId: string; checks: Check[] };
-/** `isAway`: it needs a payer on another chain. */
-export type DemoScenario = { title: string; isAway?: boolean; run(context: DemoContext): Promise<ScenarioResult> };
+/** `needs`: the payer that only the dev world has. */
+export type DemoScenario = {
+  title: string;
+  needs?: "away" | "solana";
+  run(context: DemoContext): Promise<ScenarioResult>;
+};
 
 /** Millionths of the payout currency. */
 const PRICE_UNITS_PER_CURRENCY_UNIT = 1_000_000;
@@ -33,7 +40,8 @@ export const SCENARIOS: readonly DemoScenario[] = [
   { title: "An intent of 30, paid in three parts", run: payInParts },
   { title: "An intent of 10, paid with 12", run: payTooMuch },
   { title: "A settled intent, paid with 5 more", run: payAfterSettled },
-  { title: "An intent of 15, paid on another chain", isAway: true, run: payOnAnotherChain },
+  { title: "An intent of 15, paid on another chain", needs: "away", run: payOnAnotherChain },
+  { title: "An intent of 12, paid and paid out on Solana", needs: "solana", run: payOnSolana },
 ];
 
 async function payAtOnce(context: DemoContext): Promise<ScenarioResult> {
@@ -129,6 +137,33 @@ async function payOnAnotherChain(context: DemoContext): Promise<ScenarioResult> 
     checks: [
       ...balanceChecks,
       compareTexts("its settlement has transactions on", "2 chains", `${new Set(chains).size} chains`),
+      ...checkState(snapshot.intent, "settled", "paid"),
+    ],
+  };
+}
+
+async function payOnSolana(context: DemoContext): Promise<ScenarioResult> {
+  const { solana } = context;
+  if (solana === undefined) throw new CommandError("Only the dev world has a payer on Solana.");
+  const onSolana = { ...context, payer: solana.payer };
+  const payout = {
+    payoutNamespace: "solana" as const,
+    payoutChainReference: referenceOf(solana.payer.caip2),
+    payoutWallet: solana.payoutWallet,
+  };
+  const intent = await createIntent(onSolana, { ...oneTimeIntent(12, "demo: paid on Solana"), ...payout });
+  const before = await readBalances(onSolana, intent);
+  const paymentTx = await payIntent(onSolana, intent, 12);
+  await waitUntilCounted(onSolana, intent, paymentTx);
+  const snapshot = await waitUntilSettled(onSolana, intent);
+  const paid = toUnits(intent, 12);
+  const balanceChecks = await checkBalances(onSolana, snapshot, { before, gainedUnits: paid, totalUnits: paid });
+  return {
+    intentId: intent.intentId,
+    checks: [
+      checkSolanaInbox(intent, solana),
+      ...balanceChecks,
+      await checkRent(snapshot, solana.payer, paymentTx),
       ...checkState(snapshot.intent, "settled", "paid"),
     ],
   };

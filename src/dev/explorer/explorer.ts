@@ -1,158 +1,38 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
-import { getAddress, isAddress, isHash, parseAbiItem, TransactionReceiptNotFoundError, type Hex } from "viem";
-import { DEV_ACCOUNTS, DEV_ROLES } from "../devAccounts.ts";
-import { createDevClient, type DevClient } from "../chains/devClient.ts";
-import {
-  addressLink,
-  balancesTable,
-  escapeHtml,
-  renderFieldTable,
-  renderExplorerPage,
-  transfersTable,
-  type AddressNames,
-  type SiteLocation,
-  type TransferRow,
-} from "./explorerPages.ts";
 import type { LocalChain } from "../chains/localChains.ts";
-import { balanceOf } from "../chains/tokens.ts";
+import type { DevSolana } from "../devSolana.ts";
+import type { ChainExplorer } from "./chainExplorer.ts";
+import { openEvmExplorer } from "./evmExplorer.ts";
+import { renderExplorerPage } from "./explorerPages.ts";
+import { openSolanaExplorer } from "./solanaExplorer.ts";
 
 // The block explorer of the dev world. It reads the local chains and stores nothing.
 
-const TRANSFER = parseAbiItem("event Transfer(address indexed from, address indexed to, uint256 value)");
-const TRANSFERS_MAX = 50;
-/** Blocks to search for transfers: 5.5 hours of one-second blocks. */
-const BLOCKS_MAX = 20_000n;
-const ETHER_DECIMALS = 18;
-
-type ExplorerChain = { chain: LocalChain; client: DevClient; location: SiteLocation; names: AddressNames };
 type Params = { chainId: string; hash: string; address: string };
 
 /** Adds the explorer's routes to a server before it listens. */
-export function addExplorer(server: FastifyInstance, chains: readonly LocalChain[]): void {
-  const explorerChains = new Map(chains.map((chain) => [String(chain.chainId), openExplorerChain(chain)]));
-  const sendPage = async (
-    reply: FastifyReply,
-    chainId: string,
-    render: (explorer: ExplorerChain) => Promise<string | undefined>,
-  ) => {
-    const explorer = explorerChains.get(chainId);
-    const html = explorer === undefined ? undefined : await render(explorer);
-    return reply
-      .code(html === undefined ? 404 : 200)
-      .header("content-type", "text/html; charset=utf-8")
-      .header("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
-      .send(html ?? renderExplorerPage("Not on this chain", { chainName: "Explorer", root: "/dev/explorer/" }, ""));
-  };
-  server.get<{ Params: Params }>("/dev/explorer/:chainId", ({ params }, reply) =>
-    sendPage(reply, params.chainId, renderChainPage),
-  );
-  server.get<{ Params: Params }>("/dev/explorer/:chainId/tx/:hash", ({ params }, reply) =>
-    sendPage(reply, params.chainId, (explorer) => renderTxPage(explorer, params.hash)),
-  );
-  server.get<{ Params: Params }>("/dev/explorer/:chainId/address/:address", ({ params }, reply) =>
-    sendPage(reply, params.chainId, (explorer) => renderAddressPage(explorer, params.address)),
-  );
-}
-
-function openExplorerChain(chain: LocalChain): ExplorerChain {
-  const names = new Map<string, string>([
-    ...DEV_ROLES.map((role): [string, string] => [DEV_ACCOUNTS[role].address, splitCamelCase(role)]),
-    ...chain.tokens.map((token): [string, string] => [token.address, `${token.symbol} contract`]),
-    [chain.hub, "inbox hub"],
-    [`0x${"0".repeat(40)}`, "zero address"],
+export function addExplorer(server: FastifyInstance, chains: readonly LocalChain[], solana: DevSolana): void {
+  const explorers = new Map<string, ChainExplorer>([
+    ...chains.map((chain): [string, ChainExplorer] => [String(chain.chainId), openEvmExplorer(chain)]),
+    [String(solana.chain.chainId), openSolanaExplorer(solana)],
   ]);
-  const location = { chainName: chain.name, root: `/dev/explorer/${chain.chainId}` };
-  return { chain, client: createDevClient(chain.rpcUrl), location, names };
-}
-
-/** Formats "payoutFirst" as "payout first". */
-function splitCamelCase(role: string): string {
-  return role.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-}
-
-async function renderChainPage(explorer: ExplorerChain): Promise<string> {
-  const head = await explorer.client.getBlockNumber();
-  const transfers = await findTransfers(explorer, { fromBlock: head > BLOCKS_MAX ? head - BLOCKS_MAX : 0n });
-  const known = [...explorer.names.keys()].map((address) =>
-    addressLink(getAddress(address), explorer.location, explorer.names),
-  );
-  const body = [
-    renderFieldTable([
-      ["Chain", `<code>${escapeHtml(explorer.chain.caip2)}</code>`],
-      ["RPC", `<code>${escapeHtml(explorer.chain.rpcUrl)}</code>`],
-      ["Head", `block ${head}`],
-      ["Known", known.join(" · ")],
-    ]),
-    "<h2>Latest token transfers</h2>",
-    transfersTable(transfers.toReversed().slice(0, TRANSFERS_MAX), explorer.location, explorer.names),
-  ];
-  return renderExplorerPage(explorer.chain.name, explorer.location, body.join(""));
-}
-
-async function renderTxPage(explorer: ExplorerChain, hash: string): Promise<string | undefined> {
-  if (!isHash(hash)) return undefined;
-  const receipt = await explorer.client.getTransactionReceipt({ hash }).catch((error: unknown) => {
-    if (error instanceof TransactionReceiptNotFoundError) return undefined;
-    throw error;
+  server.addHook("onClose", async () => {
+    await Promise.all([...explorers.values()].map((explorer) => explorer.close()));
   });
-  if (receipt === undefined) return undefined;
-  const transfers = await findTransfers(explorer, { blockHash: receipt.blockHash });
-  const status = receipt.status === "success" ? `<span class="ok">success</span>` : `<span class="bad">reverted</span>`;
-  const body = [
-    renderFieldTable([
-      ["Status", status],
-      ["Block", `${receipt.blockNumber} <span class="dim"><code>${escapeHtml(receipt.blockHash)}</code></span>`],
-      ["From", addressLink(receipt.from, explorer.location, explorer.names)],
-      ["To", receipt.to === null ? "a new contract" : addressLink(receipt.to, explorer.location, explorer.names)],
-      ["Gas used", String(receipt.gasUsed)],
-    ]),
-    "<h2>Token transfers</h2>",
-    transfersTable(
-      transfers.filter((transfer) => transfer.txHash === hash.toLowerCase()),
-      explorer.location,
-      explorer.names,
-    ),
-  ];
-  return renderExplorerPage(`Transaction ${hash}`, explorer.location, body.join(""));
+  const addPage = (path: string, render: (explorer: ChainExplorer, params: Params) => Promise<string | undefined>) =>
+    server.get<{ Params: Params }>(`/dev/explorer/:chainId${path}`, async ({ params }, reply) => {
+      const explorer = explorers.get(params.chainId);
+      return sendPage(reply, explorer && (await render(explorer, params)));
+    });
+  addPage("", (explorer) => explorer.chainPage());
+  addPage("/tx/:hash", (explorer, { hash }) => explorer.transactionPage(hash));
+  addPage("/address/:address", (explorer, { address }) => explorer.addressPage(address));
 }
 
-async function renderAddressPage(explorer: ExplorerChain, address: string): Promise<string | undefined> {
-  if (!isAddress(address, { strict: false })) return undefined;
-  const owner = getAddress(address.toLowerCase());
-  const head = await explorer.client.getBlockNumber();
-  const fromBlock = head > BLOCKS_MAX ? head - BLOCKS_MAX : 0n;
-  const [native, held, incoming, outgoing] = await Promise.all([
-    explorer.client.getBalance({ address: owner }),
-    Promise.all(explorer.chain.tokens.map((token) => balanceOf(explorer.client, token.address, owner))),
-    findTransfers(explorer, { fromBlock, args: { to: owner } }),
-    findTransfers(explorer, { fromBlock, args: { from: owner } }),
-  ]);
-  const balances = explorer.chain.tokens.map(({ symbol, decimals }, index) => ({
-    symbol,
-    decimals,
-    amountUnits: held[index] ?? 0n,
-  }));
-  const name = explorer.names.get(owner.toLowerCase());
-  const body = [
-    `<p><code>${owner}</code></p>`,
-    balancesTable([...balances, { symbol: "ETH", amountUnits: native, decimals: ETHER_DECIMALS }]),
-    "<h2>Received</h2>",
-    transfersTable(incoming.toReversed().slice(0, TRANSFERS_MAX), explorer.location, explorer.names),
-    "<h2>Sent</h2>",
-    transfersTable(outgoing.toReversed().slice(0, TRANSFERS_MAX), explorer.location, explorer.names),
-  ];
-  return renderExplorerPage(name === undefined ? "Address" : `Address: ${name}`, explorer.location, body.join(""));
-}
-
-type LogFilter = { blockHash: Hex } | { fromBlock: bigint; args?: { from?: Hex; to?: Hex } };
-
-async function findTransfers(explorer: ExplorerChain, scope: LogFilter): Promise<TransferRow[]> {
-  const address = explorer.chain.tokens.map((token) => token.address);
-  const logs = await explorer.client.getLogs({ address, event: TRANSFER, strict: true, ...scope });
-  return logs.flatMap((log) => {
-    const token = explorer.chain.tokens.find((candidate) => candidate.address === log.address.toLowerCase());
-    if (token === undefined || log.transactionHash === null) return [];
-    const { from, to, value } = log.args;
-    return [{ txHash: log.transactionHash, from, to, amountUnits: value, token }];
-  });
+function sendPage(reply: FastifyReply, html: string | undefined): FastifyReply {
+  return reply
+    .code(html === undefined ? 404 : 200)
+    .header("content-type", "text/html; charset=utf-8")
+    .header("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
+    .send(html ?? renderExplorerPage("Not on this chain", { chainName: "Explorer", root: "/dev/explorer/" }, ""));
 }

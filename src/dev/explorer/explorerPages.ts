@@ -7,7 +7,7 @@ export type TransferRow = { txHash: string; from: string; to: string; amountUnit
 export type TokenLabel = { symbol: string; address: string; decimals: number };
 export type Balance = { symbol: string; amountUnits: bigint; decimals: number };
 
-/** Names of the dev world's addresses, by lower-case address. */
+/** Names of the dev world's addresses; those of EVM chains by lower-case address. */
 export type AddressNames = ReadonlyMap<string, string>;
 
 const STYLE = `
@@ -58,9 +58,14 @@ export function balancesTable(balances: readonly Balance[]): string {
 }
 
 export function addressLink(address: string, location: SiteLocation, names: AddressNames): string {
-  const name = names.get(address.toLowerCase());
+  const name = names.get(address) ?? names.get(address.toLowerCase());
   const shown = name === undefined ? `<code>${shorten(address)}</code>` : escapeHtml(name);
   return `<a href="${escapeHtml(`${location.root}/address/${address}`)}" title="${escapeHtml(address)}">${shown}</a>`;
+}
+
+/** Formats "payoutFirst" as "payout first". */
+export function nameOfRole(role: string): string {
+  return role.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
 function txLink(txHash: string, location: SiteLocation): string {

@@ -9,6 +9,7 @@ import {
   type Hex,
 } from "viem";
 import { privateKeyToAccount, type PrivateKeyAccount } from "viem/accounts";
+import { caip2, type Caip2 } from "../../kernel/caip.ts";
 import { CommandError, UsageError } from "../errors.ts";
 import { withChainError } from "./withChainError.ts";
 
@@ -16,8 +17,8 @@ import { withChainError } from "./withChainError.ts";
 export type Payer = {
   address: string;
   /** As the node reports it. */
-  chainId: number;
-  /** Resolves once the transfer is mined. Throws CommandError when the chain rejects it. */
+  caip2: Caip2;
+  /** Resolves once the transfer is mined; on Solana confirmed. Throws CommandError when the chain rejects it. */
   transfer(token: string, to: string, amountUnits: bigint): Promise<{ txHash: string; blockNumber: bigint }>;
   balanceOf(token: string, owner: string): Promise<bigint>;
 };
@@ -42,7 +43,7 @@ export async function createPayer({ rpcUrl, privateKey }: { rpcUrl: string; priv
   const wallet = createWalletClient({ account, chain, transport });
   return {
     address: account.address,
-    chainId,
+    caip2: caip2("eip155", String(chainId)),
     async transfer(token, to, amountUnits) {
       const data = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to as Hex, amountUnits] });
       const call = { account: account.address, to: token as Hex, data };
