@@ -1,5 +1,6 @@
 import type { Chain } from "../chain/chain.ts";
 import type { BlockRef, ChainReader } from "../chain/reader.ts";
+import { listTokenProblems } from "../chain/tokenProblems.ts";
 import type { ChainConfig } from "../config/config.ts";
 import type { MemorySlot } from "../kernel/processMemory.ts";
 import { formatUnits } from "../kernel/units.ts";
@@ -94,6 +95,10 @@ export async function checkChain(world: ChainCheckWorld, checked: CheckedChain):
     ...(isSilent ? [] : checkScan(world, { checked, health, highest }, alarm)),
     ...(highest === undefined ? [] : checkHeadTime(world, highest, facts)),
     ...checkGas(config, health.gas, { payer: chain.sender.payer, alarm }),
+    ...listTokenProblems(world, chain.caip2).map(({ token, reason, holdsSettlements }): AlarmCondition => {
+      const subject = `${chain.caip2} ${token}`;
+      return { alarm: "token_changed", subject, facts: { ...facts, token, reason, holdsSettlements } };
+    }),
     ...(health.gas === undefined || health.gas.isWithinCeiling
       ? []
       : [alarm("gas_price_above_ceiling", { price: health.gas.price })]),

@@ -5,6 +5,7 @@ import type { Logger } from "pino";
 import type { ChainConfig } from "../config/config.ts";
 import type { Db, Tx } from "../db/database.ts";
 import type { Clock } from "../kernel/clock.ts";
+import type { TokenProblem } from "./tokenProblems.ts";
 
 // A sender moves settlements on one chain, of any kind, and pays their fees. It can move a deposit only to its payout. It never signs a
 // rescue, which belongs to the merchant.
@@ -93,6 +94,11 @@ export interface ChainSender {
   settlementFee(): Promise<bigint>;
   /** The present fees beside their ceiling, in one line for the operator. */
   feeStatus(): Promise<{ isWithinCeiling: boolean; text: string }>;
+  /**
+   * Reads the configured tokens again, and finds what their issuers changed since the start. Absent on kinds of chains where tokens have no such
+   * settings. Throws ProviderFailed.
+   */
+  checkTokens?(config: ChainConfig): Promise<readonly TokenProblem[]>;
   /** Verifies the chain's requirements for settling. Throws ChainMismatch, with one sentence, when something is missing. */
   verify(config: ChainConfig): Promise<void>;
 }

@@ -8,6 +8,7 @@ import { followAccountsLoops } from "./chain/followAccountsLoops.ts";
 import { followHeadsLoop, listenToFeedLoop } from "./chain/followHeadsLoop.ts";
 import { purgeExpiredLoop } from "./purgeExpiredLoop.ts";
 import { runLoop, type Loop } from "./loop.ts";
+import { checkTokensLoop } from "./chain/checkTokensLoop.ts";
 import { reconcileBalancesLoop } from "./chain/reconcileBalancesLoop.ts";
 import { scanHintedInboxesLoop } from "./chain/scanHintedInboxesLoop.ts";
 import { sumDustLoop } from "./chain/sumDustLoop.ts";
@@ -31,6 +32,7 @@ export function createLoops(world: World): Loop[] {
   if (world.bridge !== undefined) loops.push(trackCrossingsLoop(world, world.bridge), refreshFeesLoop(world));
   for (const chain of world.chains.values()) {
     if (chain.sender.bridge !== undefined) loops.push(receiveCrossingsLoop(world, chain), findBurnsLoop(world, chain));
+    if (chain.sender.checkTokens !== undefined) loops.push(checkTokensLoop(world, chain));
     if (chain.feeds.length > 0) loops.push(followHeadsLoop(world, chain));
     loops.push(
       ...chain.feeds.map((feed) => listenToFeedLoop(world, chain, feed)),

@@ -4,11 +4,15 @@ import type { IssuerPower } from "../../config/config.ts";
 // Mints and token accounts of the two token programs, as far as settling depends on them.
 
 const MINT_BYTES = 82;
+const KEY_BYTES = 32;
 const ACCOUNT_BYTES = 165;
 /** Where an account with extensions has its type, and where they begin. */
 const TYPE = 165;
 const EXTENSIONS = 166;
 const [TYPE_MINT, TYPE_ACCOUNT] = [1, 2];
+const MINT_AUTHORITY = 0;
+const FREEZE_AUTHORITY = 46;
+const PERMANENT_DELEGATE = 12;
 const MINT_DECIMALS = 44;
 const MINT_INITIALIZED = 45;
 const ACCOUNT_STATE = 108;
@@ -58,6 +62,16 @@ export function readMint(data: Buffer): Mint | undefined {
   return { decimals: data.readUInt8(MINT_DECIMALS), extensions: listExtensions(data).map(nameOf) };
 }
 
+/** Who can mint, freeze, or move everybody's tokens, in one text that two readings can be compared by. */
+export function readAuthorities(data: Buffer): string {
+  const [mint, freeze] = [MINT_AUTHORITY, FREEZE_AUTHORITY].map((at) =>
+    data.length < MINT_BYTES || data.readUInt32LE(at) === 0 ? "nobody" : keyAt(data, at + 4),
+  );
+  const delegate = findExtension(data, PERMANENT_DELEGATE);
+  const moves = delegate === undefined ? "" : `, ${keyAt(delegate, 0)} moves`;
+  return `${mint} mints, ${freeze} freezes${moves}`;
+}
+
 export type TokenAccount = {
   readonly mint: string;
   readonly owner: string;
@@ -87,15 +101,26 @@ function nameOf(type: number): string {
 
 /** Types of the extensions. One that is cut off counts too. */
 function listExtensions(data: Buffer): number[] {
-  const types: number[] = [];
+  return readExtensions(data).map(({ type }) => type);
+}
+
+/** The content of an extension, when it is long enough for a key. */
+function findExtension(data: Buffer, wanted: number): Buffer | undefined {
+  const content = readExtensions(data).find(({ type }) => type === wanted)?.content;
+  return content !== undefined && content.length >= KEY_BYTES ? content : undefined;
+}
+
+function readExtensions(data: Buffer): { type: number; content: Buffer }[] {
+  const found: { type: number; content: Buffer }[] = [];
   let offset = EXTENSIONS;
   while (offset + 4 <= data.length) {
     const type = data.readUInt16LE(offset);
     if (type === 0) break;
-    types.push(type);
-    offset += 4 + data.readUInt16LE(offset + 2);
+    const end = offset + 4 + data.readUInt16LE(offset + 2);
+    found.push({ type, content: data.subarray(offset + 4, end) });
+    offset = end;
   }
-  return types;
+  return found;
 }
 
 function keyAt(data: Buffer, offset: number): string {

@@ -84,6 +84,15 @@ export const ALARMS = {
       "`tributary intents show <intentId>` shows the reason. The token may block the payout wallet, or the bridge the amount.",
     source: "checks",
   },
+  token_changed: {
+    happened:
+      "The issuer of a token changed it since the start: its extensions, its authorities, or what stands at its address.",
+    affects:
+      "Payers of this token get no new addresses. With `holdsSettlements`, its payouts wait, because they might not arrive in full.",
+    remedy:
+      "Read `reason` and ask the issuer. Both go on when the token is as configured again. To accept an extension, name it in `acceptedExtensions`; to accept authorities, restart.",
+    source: "checks",
+  },
   crossing_late: {
     happened: "The bridge's service has not signed a burn for an hour and three times the finality time of its chain.",
     affects: "The merchants of these payouts. The money is between two chains, and only its issuer can go on.",

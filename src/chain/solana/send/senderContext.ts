@@ -13,6 +13,10 @@ export type SolanaSenderContext = {
   /** The wallet whose token accounts receive the fees. */
   readonly feeRecipient: string;
   readonly feeCeiling: FeeCeiling;
+  /** Mints that settle nothing, each with the reason, as of the last check. */
+  readonly heldMints: Map<string, string>;
+  /** The authorities of each mint, as of the first check. */
+  readonly mintAuthorities: Map<string, string>;
 };
 
 /**
@@ -30,5 +34,6 @@ export function createSenderContext(
   { computeUnitPriceMax, ...options }: SolanaSenderOptions,
 ): SolanaSenderContext {
   const feeCeiling = { computeUnitPriceMax, isExceeded: false, expiredInRow: 0 };
-  return { caip2: providers.caip2, providers, ...options, feeCeiling };
+  const checked = { heldMints: new Map<string, string>(), mintAuthorities: new Map<string, string>() };
+  return { caip2: providers.caip2, providers, ...options, feeCeiling, ...checked };
 }

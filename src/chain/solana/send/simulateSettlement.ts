@@ -72,6 +72,9 @@ async function refuseParts(
 export async function findOutlook(context: SolanaSenderContext, items: readonly SettleItem[]): Promise<Outlook> {
   const inboxes: SolanaInbox[] = [];
   for (const item of items) {
+    // A transfer may arrive short, or not at all.
+    const reason = context.heldMints.get(item.token);
+    if (reason !== undefined) return { refusal: `the mint ${reason}` };
     const inbox = toInbox(item, context.program);
     if ("refusal" in inbox) return inbox;
     inboxes.push(inbox);

@@ -8,6 +8,8 @@ import {
   type SenderWorld,
   type SettleItem,
 } from "../../sender.ts";
+import type { TokenProblem } from "../../tokenProblems.ts";
+import { checkMints } from "../checkMints.ts";
 import { chooseLifetime } from "./chooseLifetime.ts";
 import { fetchQuote, requestPrice } from "./priorityFees.ts";
 import { processTransactions } from "./processTransactions.ts";
@@ -97,6 +99,10 @@ export class SolanaSender implements ChainSender {
       isWithinCeiling: quote <= computeUnitPriceMax,
       text: `${quote} micro-lamports a compute unit, computeUnitPriceMax is ${computeUnitPriceMax}`,
     };
+  }
+
+  checkTokens(config: ChainConfig): Promise<readonly TokenProblem[]> {
+    return checkMints(this.#context, config);
   }
 
   verify(config: ChainConfig): Promise<void> {

@@ -46,7 +46,8 @@ async function readAccount({ providers }: SolanaSenderContext, address: string):
   return account;
 }
 
-function findMintProblem(token: MintConfig, account: AccountState | undefined): string | undefined {
+/** Why a mint is not as configured, to end a sentence; undefined where it is. */
+export function findMintProblem(token: MintConfig, account: AccountState | undefined): string | undefined {
   const { tokenProgram = splTokenProgram, decimals, acceptedExtensions = [] } = token;
   if (account === undefined) return "does not exist";
   if (account.owner !== tokenProgram)
