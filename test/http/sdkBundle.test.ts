@@ -2,14 +2,19 @@ import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";
 import { Checkout } from "@tributary/react";
+import { expectSolanaPayout } from "@tributary/sdk/solana/verify";
 import { build } from "esbuild";
 import { skipWithoutChromium } from "../support/browser.ts";
-import { events, inFrame, useShops, waitForEvent } from "../support/shopPage.ts";
+import { events, inFrame, useShops, waitForEvent, type Shops } from "../support/shopPage.ts";
+import { ON_SOLANA, solanaApi } from "../support/solanaApi.ts";
+import { CLUSTER, SOLANA_PROGRAM, SOLANA_WALLET } from "../support/solanaConfig.ts";
+import type { Json } from "../support/api.ts";
 
 // The packages in a merchant's own bundle, with the service on another origin: verification, wallets and React.
 
 const skip = skipWithoutChromium;
 const shops = useShops();
+const shopsOnSolana = useShops(solanaApi);
 
 /** The merchant's own bundle: the packages instead of the served scripts. */
 async function bundle(source: string): Promise<string> {
@@ -23,16 +28,25 @@ async function bundle(source: string): Promise<string> {
   return `<script>${outputFiles[0]?.text.replaceAll("</script", String.raw`<\/script`)}</script>`;
 }
 
-test("D39 the frame shows nothing until the merchant's own code agrees with every address", { skip }, async () => {
-  const intent = await shops.createIntent();
-  const { payout, inboxTerms } = intent;
-  const open = (payoutWallet: string) =>
-    bundle(`
+type Verification = {
+  shops: Shops;
+  intent: Json;
+  /** The source of the check, and the import that it needs. */
+  check: (payoutWallet: string) => { name: string; module: string; source: string };
+  wallets: { right: string; other: string };
+  /** Stands in place of the intent's address, in answers of the service. */
+  forged: string;
+};
+
+/** The frame opens for the right wallet, and is gone for another wallet and for an address that the terms do not give. */
+async function assertVerified({ shops, intent, check, wallets, forged }: Verification): Promise<void> {
+  const open = (payoutWallet: string) => {
+    const { name, module, source } = check(payoutWallet);
+    return bundle(`
       import { configure, mount } from "@tributary/sdk";
-      import { expectPayout } from "@tributary/sdk/verify";
+      import { ${name} } from "${module}";
       configure({ baseUrl: "${shops.base}/" });
-      const check = expectPayout({ payoutWallet: "${payoutWallet}", token: "${payout.tokenAddress}", chainId: ${payout.chainReference},
-        feeBpsMax: ${intent.feeBps}, recovery: "${inboxTerms.recovery}", routesRoot: "${inboxTerms.routesRoot}" });
+      const check = ${source};
       window.seen = [];
       mount({ intentId: "${intent.intentId}", target: "#pay", onReady: () => window.events.push(["ready", ""]),
         onError: ({ code }) => window.events.push(["error", code]),
@@ -41,7 +55,8 @@ test("D39 the frame shows nothing until the merchant's own code agrees with ever
           return check(shown);
         } });
     `);
-  const head = await open(payout.wallet);
+  };
+  const head = await open(wallets.right);
   await shops.withPage(
     "",
     async (page) => {
@@ -52,7 +67,6 @@ test("D39 the frame shows nothing until the merchant's own code agrees with ever
     { head },
   );
   // The service names another wallet than the merchant's.
-  const other = await open(`0x${"ab".repeat(20)}`);
   await shops.withPage(
     "",
     async (page) => {
@@ -61,7 +75,7 @@ test("D39 the frame shows nothing until the merchant's own code agrees with ever
       assert.deepEqual(await page.evaluate("window.seen"), ["hidden"]);
       assert.equal(await page.locator("iframe").count(), 0);
     },
-    { head: other },
+    { head: await open(wallets.other) },
   );
   // The address is another one than the terms give.
   await shops.withPage(
@@ -76,11 +90,82 @@ test("D39 the frame shows nothing until the merchant's own code agrees with ever
       prepare: (page) =>
         page.route("**/session", async (route) => {
           const response = await route.fetch();
-          const body = (await response.text()).replaceAll(intent.inboxAddress, `0x${"12".repeat(20)}`);
+          const body = (await response.text()).replaceAll(intent.inboxAddress, forged);
           await route.fulfill({ response, body });
         }),
     },
   );
+}
+
+test("D39 the frame shows nothing until the merchant's own code agrees with every address", { skip }, async () => {
+  const intent = await shops.createIntent();
+  const { payout, inboxTerms } = intent;
+  await assertVerified({
+    shops,
+    intent,
+    check: (payoutWallet) => ({
+      name: "expectPayout",
+      module: "@tributary/sdk/verify",
+      source: `expectPayout({ payoutWallet: "${payoutWallet}", token: "${payout.tokenAddress}", chainId: ${payout.chainReference},
+        feeBpsMax: ${intent.feeBps}, recovery: "${inboxTerms.recovery}", routesRoot: "${inboxTerms.routesRoot}" })`,
+    }),
+    wallets: { right: payout.wallet, other: `0x${"ab".repeat(20)}` },
+    forged: `0x${"12".repeat(20)}`,
+  });
+});
+
+test(
+  "D39 the merchant's own code recomputes the address of a payout on Solana, letter by letter",
+  { skip },
+  async () => {
+    const intent = await shopsOnSolana.createIntent({ ...ON_SOLANA, payoutWallet: SOLANA_WALLET });
+    await assertVerified({
+      shops: shopsOnSolana,
+      intent,
+      check: (payoutWallet) => ({
+        name: "expectSolanaPayout",
+        module: "@tributary/sdk/solana/verify",
+        source: `expectSolanaPayout({ cluster: "${CLUSTER}", program: "${SOLANA_PROGRAM}", mint: "${intent.mint}",
+        payoutWallet: "${payoutWallet}", feeBpsMax: ${intent.feeBps} })`,
+      }),
+      wallets: { right: SOLANA_WALLET, other: intent.mint },
+      forged: SOLANA_WALLET,
+    });
+  },
+);
+
+test("on Solana another fee, recovery key, mint or program is refused, and so is an address without terms", async () => {
+  const intent = await shopsOnSolana.createIntent({ ...ON_SOLANA, payoutWallet: SOLANA_WALLET });
+  const { inboxTerms: terms, inboxAddress: address } = intent;
+  const expected = {
+    cluster: CLUSTER,
+    program: SOLANA_PROGRAM,
+    mint: intent.mint,
+    payoutWallet: SOLANA_WALLET,
+    feeBpsMax: intent.feeBps,
+  };
+  const shown = { terms, inboxes: [{ namespace: "solana", address }] };
+  assert.equal(expectSolanaPayout(expected)(shown), true);
+  for (const change of [
+    { feeBpsMax: -1 },
+    { mint: SOLANA_WALLET },
+    { program: intent.mint },
+    { cluster: CLUSTER, program: undefined },
+  ])
+    assert.equal(
+      expectSolanaPayout({ ...expected, ...change } as typeof expected)(shown),
+      false,
+      JSON.stringify(change),
+    );
+  const { solana, ...withoutSolana } = terms;
+  const check = expectSolanaPayout(expected);
+  assert.equal(check({ ...shown, terms: withoutSolana }), false);
+  assert.equal(check({ ...shown, terms: { ...terms, solana: { ...solana, recovery: intent.mint } } }), false);
+  assert.equal(check({ terms, inboxes: [] }), false);
+  for (const other of [address.toLowerCase(), intent.tokenAccount])
+    assert.equal(check({ terms, inboxes: [{ namespace: "solana", address: other }] }), false);
+  // Its EVM terms have no routes to Solana.
+  assert.equal(check({ terms, inboxes: [{ namespace: "eip155", address: `0x${"12".repeat(20)}` }] }), false);
 });
 
 test("wallets of the shop's page are relayed with three methods and for a token transfer alone", { skip }, async () => {
@@ -140,6 +225,7 @@ test("the React component works in StrictMode, on a server, and through changes"
     import { createRoot } from "react-dom/client";
     import { configure } from "@tributary/sdk";
     import { Checkout } from "@tributary/react";
+import { expectSolanaPayout } from "@tributary/sdk/solana/verify";
     configure({ baseUrl: "${shops.base}" });
     addEventListener("DOMContentLoaded", () => {
       const root = createRoot(document.querySelector("#pay"));

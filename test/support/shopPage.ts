@@ -19,8 +19,8 @@ export class Shops {
   shop!: MerchantSite;
   evil!: MerchantSite;
 
-  createIntent(): Promise<Json> {
-    return this.merchant.createIntent({ priceUnits: 5_000_000 });
+  createIntent(body: object = {}): Promise<Json> {
+    return this.merchant.createIntent({ priceUnits: 5_000_000, ...body });
   }
 
   /** Opens a page of the shop whose module script runs `script` with `mount`, and collects the SDK's events in `window.events`. */
@@ -59,10 +59,11 @@ export class Shops {
   }
 }
 
-export function useShops(): Shops {
+/** `open`: the API of the service, by default the one that all tests of a process share. Another one is closed with the shops. */
+export function useShops(open: () => Promise<TestApi> = testApi): Shops {
   const shops = new Shops();
   before(async () => {
-    shops.api = await testApi();
+    shops.api = await open();
     shops.base = await shops.api.server.listen({ host: "127.0.0.1", port: 0 });
     [shops.shop, shops.evil] = await Promise.all([openMerchantSite(), openMerchantSite()]);
     shops.merchant = await shops.api.openMerchant();
@@ -72,6 +73,7 @@ export function useShops(): Shops {
   after(async () => {
     if (skipWithoutChromium === false) await shops.browser.close();
     await Promise.all([shops.shop.close(), shops.evil.close()]);
+    if (open !== testApi) await shops.api.server.close();
   });
   return shops;
 }

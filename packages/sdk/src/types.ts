@@ -36,7 +36,10 @@ export type ShownPayment = {
   readonly inboxes: readonly { readonly namespace: string; readonly address: string }[];
 };
 
-/** Whether the merchant's own code agrees with every address. `expectPayout` of @tributary/sdk/verify makes one. */
+/**
+ * Whether the merchant's own code agrees with every address. `expectPayout` of @tributary/sdk/verify makes one, and `expectSolanaPayout` of
+ * @tributary/sdk/solana/verify.
+ */
 export type PayoutCheck = (shown: ShownPayment) => boolean | Promise<boolean>;
 
 export type MountOptions = {
