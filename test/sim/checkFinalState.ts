@@ -278,8 +278,8 @@ const UNFINISHED_WORK_SQL = `
     union all select case when status = 'attested' and reason like 'settle_refused%' then 'held ' else 'crossing ' end || movement_id || ' ' || coalesce(reason, '')
       from crossing where status in ('burned', 'attested')
     union all select case when status in ('planned', 'held') and reason ~ '^(settle|bridge)_refused' or status = 'bridging' and exists (
-        select from crossing where crossing.chain = settlement.chain and crossing.chain_tx = settlement.chain_tx
-          and crossing.intent_id = settlement.intent_id and crossing.status = 'attested' and crossing.reason like 'settle_refused%')
+        select from crossing where crossing.movement_id = settlement.burn_id
+          and crossing.status = 'attested' and crossing.reason like 'settle_refused%')
       then 'held ' else 'settlement ' end || id || ' ' || status || ' ' || coalesce(reason, '')
       from settlement where status in ('planned','submitted','bridging','held')
     union all select 'unstamped ' || id from event where sequence is null

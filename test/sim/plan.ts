@@ -91,6 +91,8 @@ export type BridgePlan = {
   expiresAfterBlocks: number;
   /** From the request to sign a message anew until it is. */
   renewAfterMs: number;
+  /** The share of fast burns whose first proof has expired when it is signed: they land only with a second one. */
+  expiredShare: number;
   /** How many strangers use the bridge. */
   strangers: number;
 };
@@ -171,12 +173,13 @@ function drawBridge(random: SeededRandom, without: ReadonlySet<string>): BridgeP
   const isBridged = random.chance(BRIDGED_CHANCE) && !without.has("bridge") && !without.has("chain-1");
   if (!isBridged) return undefined;
   return {
-    fastFeeBps: random.pick([0, 1.3, 1.3, 14, 40] as const),
+    fastFeeBps: random.pick([0, 1.3, 1.3, 1.3, 14, 40] as const),
     finalizedMs: random.pick([10_000, 900_000, 900_000] as const),
     seenAfterMs: random.pick([0, 5_000, 30_000] as const),
     expiresAfterBlocks: random.pick([2, 6, 20, 86_400] as const),
     renewAfterMs: random.pick([0, 5_000, 60_000] as const),
     strangers: without.has("bridgeStrangers") ? 0 : random.pick([0, 2, 5, 10] as const),
+    expiredShare: without.has("expiredProofs") ? 0 : random.pick([0, 0.5, 1] as const),
   };
 }
 

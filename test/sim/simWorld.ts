@@ -263,7 +263,14 @@ function createAttestation(chains: readonly SimChain[], parts: SimWorldParts): A
   const { plan, scheduler, faults, violate } = parts;
   if (plan.bridge === undefined) return undefined;
   const nowMs = () => scheduler.nowMs;
-  const service = new AttestationService({ plan: plan.bridge, chains, nowMs, startMs: START_MS });
+  const signing = parts.random.derive("signing");
+  const { expiredShare } = plan.bridge;
+  const isSignedLate = () => {
+    const isLate = signing.chance(expiredShare);
+    if (isLate) parts.trace.append("bridge", "signs a proof that has expired");
+    return isLate;
+  };
+  const service = new AttestationService({ plan: plan.bridge, chains, nowMs, startMs: START_MS, isSignedLate });
   return new AttestationNetwork({ service, faults, violate });
 }
 

@@ -38,13 +38,22 @@ export class AttestationService {
   readonly #chains: readonly ServedChain[];
   readonly #nowMs: () => number;
   readonly #startMs: number;
+  readonly #isSignedLate: () => boolean;
   readonly #signed = new Map<string, Signed>();
 
-  constructor(parts: { plan: BridgePlan; chains: readonly ServedChain[]; nowMs: () => number; startMs: number }) {
+  /** `isSignedLate`: whether the first proof of a fast burn has expired when it is signed. */
+  constructor(parts: {
+    plan: BridgePlan;
+    chains: readonly ServedChain[];
+    nowMs: () => number;
+    startMs: number;
+    isSignedLate: () => boolean;
+  }) {
     this.#plan = parts.plan;
     this.#chains = parts.chains;
     this.#nowMs = parts.nowMs;
     this.#startMs = parts.startMs;
+    this.#isSignedLate = parts.isSignedLate;
     this.fastFeeBps = parts.plan.fastFeeBps;
   }
 
@@ -83,8 +92,9 @@ export class AttestationService {
     if (known === undefined && depth < BigInt(isFast ? this.#fastDepth(side) : this.#finalDepth(side)))
       return pending(sent, threshold <= FAST && !isFast ? "insufficient_fee" : null);
     const head = settle.chain.head.number;
+    const blocks = isFast && known === undefined && this.#isSignedLate() ? 0 : this.#plan.expiresAfterBlocks;
     const fields = isFast
-      ? { threshold: FAST, feeUnits, expirationBlock: head + BigInt(this.#plan.expiresAfterBlocks) }
+      ? { threshold: FAST, feeUnits, expirationBlock: head + BigInt(blocks) }
       : { threshold: STANDARD, feeUnits: 0n, expirationBlock: 0n };
     const message = completeMessage(sent, { nonce, ...fields });
     this.#signed.set(nonce, { message, expirationBlock: fields.expirationBlock, renewFromMs: undefined });

@@ -81,7 +81,7 @@ export class BridgeActors {
 
   #interfereWith(known: TrackedIntent, random: SeededRandom): boolean {
     const origin = this.#originOf(known);
-    const kind = random.pick(["burn", "burn", "receive", "receive", "grain"] as readonly Interference[]);
+    const kind = random.pick(["burn", "burn", "burnTwice", "receive", "receive", "grain"] as readonly Interference[]);
     if (kind === "grain") {
       this.#trace(`sends a grain to ${known.row.id.slice(0, 8)}`);
       const calls = [{ to: known.row.payout_token, data: tokenCalls.transfer(known.row.inbox_address, 1n) }];

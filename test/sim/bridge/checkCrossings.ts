@@ -1,6 +1,5 @@
 import { parseBurnMessage, toMessageAccount } from "@tributary/recover/bridge/burnMessage";
 import { parseProvenCrossings } from "../../../src/chain/evm/bridge/provenCrossings.ts";
-import { usedNonceKey } from "../chain/bridge.ts";
 import type { ScriptedReceipt } from "../chain/transaction.ts";
 import { LISTED_DEPOSITS, type Violation } from "../invariants.ts";
 import type { SimDatabase } from "../simDatabase.ts";
@@ -17,7 +16,8 @@ type Burn = {
   sender: string;
   recipient: string;
   units: bigint;
-  isReceived: boolean;
+  /** Whether the inbox paid on what the bridge gave it. */
+  isSwept: boolean;
   /** What the bridge kept; undefined before it is received. */
   feeUnits: bigint | undefined;
 };
@@ -36,7 +36,7 @@ export function checkCrossings({ database, chains, intents }: BridgedWorld): Vio
   ];
 }
 
-/** Every burn of an inbox is one crossing. What was received is landed, with the units that were burnt. */
+/** Every burn of an inbox is one crossing. What was received and paid on is landed, with the units that were burnt. */
 function checkEveryBurnHasCrossing(database: SimDatabase, burns: readonly Burn[]): Violation[] {
   const rows = database.rows(`
     select crossing.chain, crossing.chain_tx, crossing.units, crossing.status, crossing.reason, coalesce(crossing.mint, '') as mint
@@ -61,11 +61,11 @@ function checkEveryBurnHasCrossing(database: SimDatabase, burns: readonly Burn[]
     const crossings = recorded.get(key) ?? [];
     if (crossings.length === 0) violations.push({ rule: "a burn of the chain is lost", subject: key });
     const landed = crossings.filter(({ status }) => status === "landed");
-    const received = real.filter(({ isReceived }) => isReceived);
-    if (landed.length !== received.length)
+    const swept = real.filter(({ isSwept }) => isSwept);
+    if (landed.length !== swept.length)
       violations.push({
-        rule: "crossings landed differ from those received",
-        subject: `${key}: ${landed.length} of ${received.length}`,
+        rule: "crossings landed differ from those paid on",
+        subject: `${key}: ${landed.length} of ${swept.length}`,
       });
     const held = crossings.find(({ status, reason }) => status !== "landed" && reason === null);
     if (held !== undefined) violations.push({ rule: "a crossing waits without a reason", subject: key });
@@ -73,35 +73,26 @@ function checkEveryBurnHasCrossing(database: SimDatabase, burns: readonly Burn[]
   return violations;
 }
 
-/** Bridged settlements of a burn's transaction cost together what the bridge kept. */
+/** Each bridged settlement is of one burn, and costs what the bridge kept of it. */
 function checkCosts(database: SimDatabase, burns: readonly Burn[]): Violation[] {
   const rows = database.rows(`
-    select settlement.id, settlement.chain, settlement.chain_tx, intent.inbox_address as inbox, settlement.gross_units as gross,
+    select settlement.id, settlement.chain, settlement.chain_tx, coalesce(crossing.mint, '') as mint, settlement.gross_units as gross,
       settlement.route_cost_units as cost
-    from settlement join intent on intent.id = settlement.intent_id
+    from settlement left join crossing on crossing.movement_id = settlement.burn_id
     where settlement.status = 'landed' and settlement.landed_chain is not null`) as {
     id: string;
     chain: string;
     chain_tx: string;
-    inbox: string;
+    mint: string;
     gross: bigint;
     cost: bigint;
   }[];
-  return rows.flatMap(({ id, chain, chain_tx, inbox, gross, cost }) => {
-    const own = burns.filter(
-      (burn) =>
-        burn.chain.chain.caip2 === chain && burn.chainTx === chain_tx && burn.sender === toMessageAccount(inbox),
-    );
-    const kept = own.reduce((sum, { feeUnits }) => sum + (feeUnits ?? 0n), 0n);
-    const burnt = own.reduce((sum, { units }) => sum + units, 0n);
-    return kept === cost && burnt === gross
-      ? []
-      : [
-          {
-            rule: "a bridged settlement differs from its burn",
-            subject: `${id}: ${gross} of ${burnt}, cost ${cost} of ${kept}`,
-          },
-        ];
+  return rows.flatMap(({ id, chain, chain_tx, mint, gross, cost }) => {
+    const own = burns.find(({ name }) => name === mint);
+    const isOfBurn = own?.chain.chain.caip2 === chain && own.chainTx === chain_tx;
+    if (isOfBurn && own.feeUnits === cost && own.units === gross) return [];
+    const subject = `${id}: ${gross} of ${own?.units}, cost ${cost} of ${own?.feeUnits}`;
+    return [{ rule: "a bridged settlement differs from its burn", subject }];
   });
 }
 
@@ -192,14 +183,24 @@ function listBurns(chain: SimChain, chains: readonly SimChain[]): Burn[] {
     if (message === undefined || settle === undefined) return [];
     const { sender, recipient, units } = message;
     const nonce = nonceOf(domain, chainTx, index);
-    const { bridge, state } = settle.chain;
-    const isReceived = state.get(usedNonceKey(bridge?.transmitter ?? "", nonce)) > 0n;
     const name = `cctp-v2/${domain}/${nonce}`;
-    const given = receiptsOf(settle)
-      .flatMap(({ logs }) => (bridge === undefined ? [] : parseProvenCrossings(logs, bridge)))
-      .find((each) => each.direction === "in" && each.name === name);
-    return [{ chain, settle, chainTx, name, sender, recipient, units, isReceived, feeUnits: given?.feeUnits }];
+    return [{ chain, settle, chainTx, name, sender, recipient, units, ...findMint(settle, name) }];
   });
+}
+
+/** A refused payout keeps what the bridge gave in the inbox, and its settlement open. */
+function findMint(settle: SimChain, name: string): Pick<Burn, "feeUnits" | "isSwept"> {
+  const { bridge } = settle.chain;
+  if (bridge === undefined) return { feeUnits: undefined, isSwept: false };
+  const logs = receiptsOf(settle).flatMap((receipt) => receipt.logs);
+  const crossings = logs.map((log) =>
+    parseProvenCrossings([log], bridge).find((each) => each.direction === "in" && each.name === name),
+  );
+  const mintedAt = crossings.findIndex((crossing) => crossing !== undefined);
+  const mint = crossings[mintedAt];
+  const later = mint === undefined ? [] : logs.slice(mintedAt);
+  const isSwept = later.some(({ address, transfer }) => address === bridge.token && transfer?.from === mint?.recipient);
+  return { feeUnits: mint?.feeUnits, isSwept };
 }
 
 function receiptsOf({ chain, firstBlock }: SimChain): ScriptedReceipt[] {

@@ -2,12 +2,40 @@ import { bridgeMutants } from "../../bridge/mutants.ts";
 import type { Mutant } from "../mutant.ts";
 
 /** Bugs that the road test finds as well. */
-const SHARED = ["mint-counts-again", "payers-mint-is-ours", "bridge-is-free", "burn-not-recorded"];
+const SHARED = [
+  "mint-counts-again",
+  "payers-mint-is-ours",
+  "bridge-is-free",
+  "burn-not-recorded",
+  "expired-proof-stays",
+];
 
 const planted: readonly Mutant[] = [
   ...bridgeMutants
     .filter(({ name }) => SHARED.includes(name))
     .map(({ name, bug, patches }) => ({ name, bug, patches })),
+  {
+    name: "proof-not-renewed",
+    bug: "The service of a bridge is asked for an expired proof again, and not for a new one.",
+    patches: [
+      {
+        path: "src/bridge/trackCrossings.ts",
+        search: "burn.reason === EXPIRED) await",
+        replace: "burn.attempts < 0) await",
+      },
+    ],
+  },
+  {
+    name: "one-settlement-of-two-burns",
+    bug: "All burns of an inbox in one transaction are one settlement.",
+    patches: [
+      {
+        path: "src/settlement/settlement.ts",
+        search: "isEnded = isBurn(leg);",
+        replace: "isEnded = false;",
+      },
+    ],
+  },
   {
     name: "sweep-is-all-own",
     bug: "A sweep's settlement takes what a bridge gave for another one.",
