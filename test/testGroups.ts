@@ -63,7 +63,7 @@ export const TEST_RUN: TestRunSetup = {
     },
     {
       name: "Solana",
-      files: ["test/solana/**", "src/chain/solana/send/**"],
+      files: ["test/solana/**", "src/chain/solana/{send,priming}/**"],
       isShared: true,
       preload: ["test/support/solanaInboxes.ts", "test/support/solanaKit.ts"],
     },

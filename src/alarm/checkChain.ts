@@ -1,4 +1,5 @@
 import type { Chain } from "../chain/chain.ts";
+import { SETTLEMENTS_AHEAD } from "../chain/sender.ts";
 import type { BlockRef, ChainReader } from "../chain/reader.ts";
 import { listTokenProblems } from "../chain/tokenProblems.ts";
 import type { ChainConfig } from "../config/config.ts";
@@ -23,7 +24,6 @@ const SCAN_LAG_MS_MAX = 120_000;
 /** Blocks over which the block time is measured. */
 const BLOCK_TIME_BLOCKS = 100n;
 const GAS_INTERVAL_MS = 15_000;
-const SETTLEMENTS_AHEAD = 50n;
 /** A block may be a little ahead of our clock. */
 const AHEAD_MS_MAX = 60_000;
 

@@ -56,17 +56,51 @@ export interface BridgeSender {
 
 export type SenderWorld = { readonly db: Db; readonly clock: Clock; readonly log: Logger };
 
-/** A priced, unsigned transaction that would settle some items. */
-export type PreparedSettlement = {
+/** A priced, unsigned transaction. */
+export type PreparedTransaction = {
   /** Signs and stores it in the caller's transaction, and returns the outgoing transaction's id. Makes no provider request. */
   store(tx: Tx, at: Date): Promise<bigint>;
 };
+
+/** A priced, unsigned transaction that would settle some items. */
+export type PreparedSettlement = PreparedTransaction;
+
+/** The account in which an inbox receives its token, by the chain's final state. */
+export type InboxAccount = {
+  /** What it holds; undefined where there is no account. */
+  readonly units: bigint | undefined;
+  /** Why no settlement would close the account, or only by creating another one; undefined where one would. */
+  readonly obstacle: string | undefined;
+};
+
+/** The part of a sender that creates the accounts in which inboxes receive a token, and closes them again. */
+export interface AccountSender {
+  /** What one account locks until it is closed, rounded up, in the smallest unit of the chain's native coin. */
+  readonly rent: bigint;
+  /** How many accounts one transaction creates at most. */
+  readonly batchMax: number;
+  /** Whether the payer gets back what it locks for the item's account. */
+  returnsRent(item: SettleItem, at: Date): boolean;
+  inspect(items: readonly SettleItem[]): Promise<InboxAccount[]>;
+  /**
+   * Prices one transaction that creates the accounts, as ChainSender.prepare does. An account that exists stays unchanged. Throws
+   * SettleRefused.
+   */
+  prepareOpen(world: SenderWorld, items: readonly SettleItem[]): Promise<PreparedTransaction | undefined>;
+  /** Prices one transaction that settles the items of one batch and creates nothing. Closes their accounts. Throws SettleRefused. */
+  prepareClose(world: SenderWorld, items: readonly SettleItem[]): Promise<PreparedTransaction | undefined>;
+}
+
+/** An account that pays fees needs more below this many settlements: an alarm says so, and nothing but settlements is paid. */
+export const SETTLEMENTS_AHEAD = 50n;
 
 export interface ChainSender {
   /** The address that pays fees. */
   readonly payer: string;
   /** Undefined where no bridge is used. */
   readonly bridge?: BridgeSender | undefined;
+  /** Undefined where an inbox needs no account to receive a token. */
+  readonly accounts?: AccountSender | undefined;
   /** One key for each item, in order. Items with the same key may share a transaction. */
   batchKeys(items: readonly SettleItem[]): string[];
   /** Whether the chain's fees are within the configured ceiling. Logs an alarm when they begin to exceed it. */

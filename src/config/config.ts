@@ -70,6 +70,18 @@ export type CctpV2Contracts = {
   transmitter: Hex;
 };
 
+/** Limits for the accounts that the service creates for inboxes before payers pay. Each locks some of the fee payer's coins until it is closed. */
+export type PrimingConfig = {
+  /** How many may be open at once, on the whole chain. */
+  openTotal: number;
+  /** How many of them may belong to intents of one merchant account. */
+  openPerAccount: number;
+  /** How many are created for one merchant account in an hour. */
+  hourlyPerAccount: number;
+  /** How long an unused one stays open after the last report of a payer's view. */
+  keepMs: number;
+};
+
 /** A chain that the service watches and settles on, of any kind: what all code above the kinds reads. */
 export type ChainConfig = {
   caip2: Caip2;
@@ -101,6 +113,8 @@ export type ChainConfig = {
   gate?: "local" | "remote" | undefined;
   /** Absent: the chain has no bridge. */
   cctp?: CctpV2Contracts | undefined;
+  /** Absent: the service creates no accounts for inboxes. */
+  priming?: PrimingConfig | undefined;
 };
 
 export type EvmChainConfig = ChainConfig & {

@@ -256,6 +256,30 @@ export type SettlementTable = {
   updated_at: Date;
 };
 
+/** planned → submitted → open → closing → open … → closed; submitted → planned when the transaction expired. Any → closed. */
+export type PrimedAccountStatus = "planned" | "submitted" | "open" | "closing" | "closed";
+
+/** An account that this service creates, so that an inbox can receive a token, and closes again. */
+export type PrimedAccountTable = {
+  id: GeneratedAlways<bigint>;
+  chain: Caip2;
+  intent_id: string;
+  /** The merchant account of the intent. */
+  account_id: string;
+  token: string;
+  status: PrimedAccountStatus;
+  /** Why it is closed, or is not closed yet. */
+  reason: string | null;
+  /** The last transaction that creates or closes it. */
+  outgoing_id: bigint | null;
+  /** The unused account is closed after this time; each report of a payer's view moves it. */
+  keep_until: Date;
+  /** When the next step is due. */
+  retry_at: Date;
+  created_at: Date;
+  closed_at: Date | null;
+};
+
 /** A station's progress over the movements of a chain: the last (revision, id) that it processed. */
 export type HandoverCursorTable = { chain: Caip2; revision: bigint; movement_id: bigint };
 

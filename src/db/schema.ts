@@ -3,7 +3,7 @@ import type { Caip2, Namespace } from "../kernel/caip.ts";
 import type * as road from "./roadSchema.ts";
 import type { BalanceDifferenceTable, BalancePassTable } from "./balanceTables.ts";
 
-// The row types of all tables, in the order of the stations that own them; those of watch, deposit and settlement are in roadSchema.ts. numeric and int8 are bigint, bytea is Uint8Array,
+// The row types of all tables, in the order of the stations that own them; those of watch and later ones are in roadSchema.ts. numeric and int8 are bigint, bytea is Uint8Array,
 // timestamptz is Date.
 
 export type EventTable = {
@@ -315,4 +315,5 @@ export interface Schema {
   settlement: road.SettlementTable;
   settlement_cursor: road.HandoverCursorTable;
   quarantine: road.QuarantineTable;
+  primed_account: road.PrimedAccountTable;
 }

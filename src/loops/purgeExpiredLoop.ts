@@ -3,6 +3,7 @@ import { purgeEvents } from "../event/purgeEvents.ts";
 import { purgeExpired } from "../idempotency/purgeExpired.ts";
 import { purgeTransactions } from "../settlement/purgeTransactions.ts";
 import { purgeHandoffCodes } from "../intent/checkout/handoff.ts";
+import { purgePrimedAccounts } from "../priming/purgePrimedAccounts.ts";
 import { purgeViewHints } from "../view/purgeViewHints.ts";
 import type { World } from "../world.ts";
 import type { Loop } from "./loop.ts";
@@ -23,6 +24,7 @@ export function purgeExpiredLoop(world: World): Loop {
     (limit) => purgeHandoffCodes(world, limit),
     (limit) => purgeVerifications(world, limit),
     (limit) => purgeEvents(world, limit),
+    (limit) => purgePrimedAccounts(world, limit),
     ...[...world.chains.values()].map(
       (chain): Purge =>
         (limit) =>

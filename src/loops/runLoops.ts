@@ -9,6 +9,7 @@ import { followHeadsLoop, listenToFeedLoop } from "./chain/followHeadsLoop.ts";
 import { purgeExpiredLoop } from "./purgeExpiredLoop.ts";
 import { runLoop, type Loop } from "./loop.ts";
 import { checkTokensLoop } from "./chain/checkTokensLoop.ts";
+import { primeAccountsLoop } from "./chain/primeAccountsLoop.ts";
 import { reconcileBalancesLoop } from "./chain/reconcileBalancesLoop.ts";
 import { scanHintedInboxesLoop } from "./chain/scanHintedInboxesLoop.ts";
 import { sumDustLoop } from "./chain/sumDustLoop.ts";
@@ -33,6 +34,7 @@ export function createLoops(world: World): Loop[] {
   for (const chain of world.chains.values()) {
     if (chain.sender.bridge !== undefined) loops.push(receiveCrossingsLoop(world, chain), findBurnsLoop(world, chain));
     if (chain.sender.checkTokens !== undefined) loops.push(checkTokensLoop(world, chain));
+    if (chain.sender.accounts !== undefined) loops.push(primeAccountsLoop(world, chain));
     if (chain.feeds.length > 0) loops.push(followHeadsLoop(world, chain));
     loops.push(
       ...chain.feeds.map((feed) => listenToFeedLoop(world, chain, feed)),

@@ -5,6 +5,7 @@ import { activeAlarms } from "../alarm/updateAlarms.ts";
 import type { ChainConfig } from "../config/config.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import type { MemorySlot } from "../kernel/processMemory.ts";
+import { countOpenAccounts } from "../priming/store.ts";
 import { countDifferences } from "../watch/reconcile/balanceStore.ts";
 import { listCursors } from "../watch/store/store.ts";
 import type { World } from "../world.ts";
@@ -77,6 +78,7 @@ function createGauges(registry: Registry) {
     balance: perChain("tributary_gas_balance", "Balance of the gas account in the native coin."),
     settlementsLeft: perChain("tributary_gas_settlements_left", "Settlements that the gas account can pay."),
     spent: perChain("tributary_gas_spent", "Spent by the gas account since the start, in the native coin."),
+    primed: perChain("tributary_primed_accounts", "Accounts of inboxes that lock coins of the fee payer."),
     differences: perChain("tributary_ledger_differences", "Inboxes whose balance differs from the ledger."),
     deposits: gauge("tributary_deposits", "Deposits that are not counted, by state.", ["chain", "status"]),
     providerErrors: gauge("tributary_provider_errors", "Failed requests of a provider since the start.", [
@@ -89,11 +91,12 @@ function createGauges(registry: Registry) {
 
 async function refreshGauges(world: MetricsWorld, gauges: Gauges): Promise<void> {
   const { chains } = world.config;
-  const [cursors, counts, open, crossings] = await Promise.all([
+  const [cursors, counts, open, crossings, primed] = await Promise.all([
     listCursors(world.db),
     countDifferences(world.db),
     readOpen(world, chains),
     readCrossings(world),
+    countOpenAccounts(world.db),
   ]);
   for (const config of chains) {
     const { caip2: chain } = config;
@@ -102,6 +105,8 @@ async function refreshGauges(world: MetricsWorld, gauges: Gauges): Promise<void>
     const cursor = cursors.find((each) => each.chain === chain);
     if (cursor !== undefined) gauges.scanned.set(labels, Number(cursor.number));
     gauges.differences.set(labels, Number(counts.find((each) => each.chain === chain)?.count ?? 0n));
+    if (world.chains.get(chain)?.sender.accounts !== undefined)
+      gauges.primed.set(labels, Number(primed.find((each) => each.chain === chain)?.count ?? 0n));
     const rows = open.get(chain);
     gauges.uncounted.set(labels, rows?.uncountedSeconds ?? 0);
     gauges.unsettled.set(labels, rows?.unsettledSeconds ?? 0);

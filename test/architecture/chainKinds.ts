@@ -19,6 +19,7 @@ const NEUTRAL_FOLDERS = [
   "deposit",
   "bridge",
   "settlement",
+  "priming",
   "audit",
   "loops",
   "ledger",

@@ -24,6 +24,7 @@ const ROAD = [
   "deposit",
   "bridge",
   "settlement",
+  "priming",
   "webhook",
   "alarm",
   "metrics",

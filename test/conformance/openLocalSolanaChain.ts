@@ -35,6 +35,7 @@ export async function openLocalSolanaChain(): Promise<SettlingChainUnderTest> {
     feePayer: openTestFeePayer(operator),
     program: LOCAL_INBOX_PROGRAM,
     feeRecipient: feeRecipient.address,
+    tokenPrograms: new Map([[mint, USDC.program]]),
     computeUnitPriceMax: COMPUTE_UNIT_PRICE_MAX,
   });
   const setFrozen = async (owner: string, isFrozen: boolean) => {

@@ -50,5 +50,6 @@ function localChainConfig({ url, reference }: LocalSolana): SolanaChainConfig {
     feePayer: operator.address,
     feePayerKey: encodeBase58(Buffer.concat([operator.seed, decodeKey("operator", operator.address)])),
     feeRecipient: feeRecipient.address,
+    priming: { openTotal: 20, openPerAccount: 5, hourlyPerAccount: 20, keepMs: 3_600_000 },
   };
 }

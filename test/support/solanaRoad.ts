@@ -22,6 +22,7 @@ import { systemClock, type Clock } from "../../src/kernel/clock.ts";
 import { systemEntropy } from "../../src/kernel/entropy.ts";
 import { ProcessMemory } from "../../src/kernel/processMemory.ts";
 import { createWake } from "../../src/kernel/wake.ts";
+import { primeAccountsLoop } from "../../src/loops/chain/primeAccountsLoop.ts";
 import { createAccount } from "../../src/merchant/createAccount.ts";
 import { observeSettlements } from "../../src/settlement/observe/observeSettlements.ts";
 import { planSettlements } from "../../src/settlement/planSettlements.ts";
@@ -78,6 +79,7 @@ export type SolanaRoadOptions = {
   rpcUrls?: (honest: string) => Promise<readonly string[]>;
   agreement?: SolanaChainConfig["agreement"];
   log?: Logger;
+  priming?: SolanaChainConfig["priming"];
 };
 
 export async function openSolanaRoad(options: SolanaRoadOptions = {}): Promise<SolanaRoad> {
@@ -198,13 +200,14 @@ async function runLoopsOnce(world: World, chain: Chain): Promise<void> {
   await observeSettlements(world, chain.caip2);
   await planSettlements(world, chain.caip2);
   await submitSettlements(world, { chain });
+  await primeAccountsLoop(world, chain).tick();
   await chain.sender.process(world);
   await replanSettlements(world, chain.caip2);
 }
 
-type ChainOptions = Pick<SolanaRoadOptions, "agreement"> & { rpcUrls: readonly string[] };
+type ChainOptions = Pick<SolanaRoadOptions, "agreement" | "priming"> & { rpcUrls: readonly string[] };
 
-function solanaConfig(solana: LocalSolana, payer: Keypair, { rpcUrls, agreement }: ChainOptions): Config {
+function solanaConfig(solana: LocalSolana, payer: Keypair, { rpcUrls, agreement, priming }: ChainOptions): Config {
   const chain: SolanaChainConfig = {
     caip2: caip2("solana", solana.reference),
     chainId: 104,
@@ -217,6 +220,7 @@ function solanaConfig(solana: LocalSolana, payer: Keypair, { rpcUrls, agreement 
     pollMs: 1_000,
     finality: [{ upToPriceUnits: undefined, finality: { tag: "finalized" } }],
     agreement,
+    priming,
     settleAfterMs: 0,
     settleBatchMax: 8,
     tokens: [

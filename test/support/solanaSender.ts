@@ -82,6 +82,7 @@ export async function openSenderScene(options: SceneOptions): Promise<SenderScen
     feePayer: openTestFeePayer(payer),
     program: LOCAL_INBOX_PROGRAM,
     feeRecipient: feeRecipient.address,
+    tokenPrograms: new Map(Object.values(LOCAL_MINTS).map(({ address, program }) => [address, program])),
     computeUnitPriceMax: options.computeUnitPriceMax ?? PRICE_MAX,
   });
   const sender = new SolanaSender(context);

@@ -1,3 +1,4 @@
+import { tokenProgram as splToken } from "@tributary/inbox/solana/keys";
 import type { Logger } from "pino";
 import type { SolanaChainConfig } from "../../config/config.ts";
 import type { Timer } from "../../kernel/clock.ts";
@@ -17,7 +18,9 @@ export function openSolanaChain(config: SolanaChainConfig, world: { clock: Timer
   const nodes = [first, ...others] as const;
   const providers = new Providers(nodes, world);
   const feePayer = openFeePayer(config.feePayerKey);
-  const context = createSenderContext(providers, { feePayer, program, feeRecipient, computeUnitPriceMax });
+  const tokenPrograms = new Map(config.tokens.map(({ address, tokenProgram = splToken }) => [address, tokenProgram]));
+  const options = { feePayer, program, feeRecipient, tokenPrograms, computeUnitPriceMax };
+  const context = createSenderContext(providers, options);
   const feeds = (config.wsUrls ?? []).map((wsUrl) => openSlotFeed({ wsUrl, clock: world.clock }));
   return { caip2, readers: nodes, providers, sender: new SolanaSender(context), feeds };
 }

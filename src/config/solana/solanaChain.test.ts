@@ -99,6 +99,7 @@ test("a Solana chain with rpcUrls is watched, and its tokens are origins and rai
     feePayerKey: encodeBase58(PAIR),
     feeRecipient: FEE_WALLET,
     computeUnitPriceMax: 1_000_000n,
+    priming: { openTotal: 50, openPerAccount: 20, hourlyPerAccount: 60, keepMs: 7_200_000 },
   });
   assert.equal(config.defaultRail, "solana-devnet:usdc");
   assert.deepEqual(config.solanaChains, []);
@@ -140,6 +141,20 @@ test("each setting of a Solana chain can be given", () => {
       [true, true, true, 10_000n, token2022Program],
     ],
   );
+});
+
+test("accounts of inboxes are created within the given limits, or not at all", () => {
+  const { priming } = loadChain({ primeAccounts: { openTotal: 10, keepMinutes: 30 } });
+  assert.deepEqual(priming, { openTotal: 10, openPerAccount: 20, hourlyPerAccount: 60, keepMs: 1_800_000 });
+  assert.equal(loadChain({ primeAccounts: false }).priming, undefined);
+  for (const [value, expected] of [
+    [true, /primeAccounts: true is not an object/],
+    [{ openTotal: 0 }, /primeAccounts\.openTotal: 0 is not accepted; give a whole number from 1 to 200/],
+    [{ openTotal: 201 }, /primeAccounts\.openTotal: 201 is not accepted/],
+    [{ keepMinutes: 4 }, /primeAccounts\.keepMinutes: 4 is not accepted; give a whole number from 5 to 1440/],
+    [{ keepHours: 1 }, /primeAccounts\.keepHours: unknown key/],
+  ] as const)
+    assert.throws(() => loadChain({ primeAccounts: value }), { message: expected });
 });
 
 test("the fee payer's key is base58 or solana-keygen's list, in a variable or a file", () => {

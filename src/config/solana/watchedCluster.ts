@@ -17,6 +17,7 @@ import {
 } from "../section.ts";
 import { readClusterFacts } from "./clusters.ts";
 import { readFeePayer } from "./feePayerKey.ts";
+import { readPriming } from "./primeAccounts.ts";
 import { readProgram } from "./program.ts";
 import { readWatchedToken, rejectDuplicateTokens } from "./token.ts";
 
@@ -34,6 +35,7 @@ const WATCHED_KEYS = [
   "feePayerKeyFile",
   "feeRecipient",
   "computeUnitPriceMax",
+  "primeAccounts",
   "pollMs",
   "agreement",
   "settleAfterMs",
@@ -106,6 +108,7 @@ export function readWatchedCluster(value: unknown, path: string, context: ChainC
       ...computeUnitPriceRule,
       fallback: COMPUTE_UNIT_PRICE_DEFAULT,
     }),
+    priming: readPriming(section),
   };
 }
 

@@ -28,6 +28,7 @@ import * as payoutKinds from "./0026_payout_kinds.ts";
 import * as settledPass from "./0027_settled_pass.ts";
 import * as settlementOfBurn from "./0028_settlement_of_burn.ts";
 import * as awaitedBurn from "./0029_awaited_burn.ts";
+import * as primedAccount from "./0030_primed_account.ts";
 
 /** One migration. The database records its name. A released migration never changes. */
 export type Migration = { readonly name: string; up(db: Kysely<unknown>): Promise<void> };
@@ -63,4 +64,5 @@ export const migrations: readonly Migration[] = [
   { name: "0027_settled_pass", up: settledPass.up },
   { name: "0028_settlement_of_burn", up: settlementOfBurn.up },
   { name: "0029_awaited_burn", up: awaitedBurn.up },
+  { name: "0030_primed_account", up: primedAccount.up },
 ];

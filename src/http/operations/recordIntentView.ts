@@ -1,4 +1,5 @@
 import { getUnarchivedIntent } from "../../intent/readIntents.ts";
+import { requestPriming } from "../../priming/requestPriming.ts";
 import { registerView } from "../../view/registerView.ts";
 import { defineOperation } from "../operation.ts";
 import { selectionExample } from "../schema/examples.ts";
@@ -46,6 +47,8 @@ sooner. It is only a hint: it settles and moves nothing, and deposits are also f
   faults: [],
   async handle(world, { account, id, body: { selection } }) {
     const intent = await getUnarchivedIntent(world, { accountId: account.id, intentId: id });
-    return { status: 202, body: { recorded: await registerView(world, intent, selection ?? undefined) } };
+    const recorded = await registerView(world, intent, selection ?? undefined);
+    if (selection) await requestPriming(world, intent, { ...selection, token: selection.tokenAddress });
+    return { status: 202, body: { recorded } };
   },
 });

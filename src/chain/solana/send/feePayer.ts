@@ -4,16 +4,18 @@ import { encodeKey } from "@tributary/inbox/solana/keys";
 import { encodeMessage, encodeTransaction, type SolanaMessage } from "@tributary/inbox/solana/message";
 import { assert } from "../../../kernel/assert.ts";
 import type { SignedBytes } from "../../outgoing/outgoingStore.ts";
+import { assertPermittedOpening, type OpeningRules } from "../priming/permittedOpening.ts";
 import { assertPermitted, type SigningRules } from "./permittedMessage.ts";
 
-/** Signs settlements, and pays for them. It can move no deposit. */
+type Unsigned = Pick<SolanaMessage, "blockhash" | "instructions">;
+
+/** Signs settlements and the creation of inboxes' token accounts, and pays for them. It can move no deposit. */
 export interface FeePayer {
   readonly address: string;
   /** Throws an Error for a message with any other instruction than those of a settlement, a RangeError for one that is too long. */
-  sign(
-    instructions: Pick<SolanaMessage, "blockhash" | "instructions">,
-    rules: Omit<SigningRules, "feePayer">,
-  ): SignedBytes;
+  sign(unsigned: Unsigned, rules: Omit<SigningRules, "feePayer">): SignedBytes;
+  /** Throws an Error for a message that does anything but create the token accounts of these inboxes, a RangeError for one that is too long. */
+  signOpening(unsigned: Unsigned, rules: Omit<OpeningRules, "feePayer">): SignedBytes;
 }
 
 const SECRET_BYTES = 32;
@@ -28,14 +30,18 @@ export function openFeePayer(keyPair: string): FeePayer {
   const der = Buffer.concat([PKCS8_PREFIX, pair.subarray(0, SECRET_BYTES)]);
   const key = createPrivateKey({ key: der, format: "der", type: "pkcs8" });
   const address = encodeKey(pair.subarray(SECRET_BYTES));
+  const signPermitted = (unsigned: Unsigned, assertIsPermitted: (message: Uint8Array) => void): SignedBytes => {
+    const message = encodeMessage({ ...unsigned, feePayer: address });
+    assertIsPermitted(message.bytes);
+    const signature = new Uint8Array(sign(null, message.bytes, key));
+    const transaction = encodeTransaction(message, new Map([[address, signature]]));
+    return { raw: Buffer.from(transaction).toString("base64"), chainTx: encodeBase58(signature) };
+  };
   return {
     address,
-    sign(unsigned, rules) {
-      const message = encodeMessage({ ...unsigned, feePayer: address });
-      assertPermitted(message.bytes, { ...rules, feePayer: address });
-      const signature = new Uint8Array(sign(null, message.bytes, key));
-      const transaction = encodeTransaction(message, new Map([[address, signature]]));
-      return { raw: Buffer.from(transaction).toString("base64"), chainTx: encodeBase58(signature) };
-    },
+    sign: (unsigned, rules) =>
+      signPermitted(unsigned, (message) => assertPermitted(message, { ...rules, feePayer: address })),
+    signOpening: (unsigned, rules) =>
+      signPermitted(unsigned, (message) => assertPermittedOpening(message, { ...rules, feePayer: address })),
   };
 }

@@ -3,7 +3,7 @@ import { instructionTags, type SolanaInstruction } from "@tributary/inbox/solana
 import { associatedTokenProgram, systemProgram } from "@tributary/inbox/solana/keys";
 import { decodeMessage } from "./decodeMessage.ts";
 
-// The fee payer's key pays fees and the rent of token accounts, and nothing else. Each message is decoded and compared with a short list
+// The fee payer's key pays fees and the rent of token accounts, and nothing else. What else than settlements it signs is in permittedOpening.ts. Each message is decoded and compared with a short list
 // before it is signed, so that no caller can make the key sign a transfer, not even by a message that it built itself.
 
 export const computeBudgetProgram = "ComputeBudget111111111111111111111111111111";
@@ -42,7 +42,6 @@ export function assertPermitted(message: Uint8Array, rules: SigningRules): void 
   for (const create of creates) assertCreate(create, settle, rules);
   for (const instruction of instructions) {
     if (settles.includes(instruction) || creates.includes(instruction)) continue;
-    if (instruction.program !== computeBudgetProgram) throw refusal(`an instruction of ${instruction.program}`);
     assertBudget(instruction, rules);
   }
 }
@@ -75,13 +74,18 @@ function assertCreate(
   if (!isExpected) throw refusal("the creation of another token account than the payout's or the fee's");
 }
 
-function assertBudget({ accounts, data }: SolanaInstruction, { computeUnitPriceMax }: SigningRules): void {
+/** Throws an Error for every other instruction than a limit or a price within the ceiling. */
+export function assertBudget(
+  { program, accounts, data }: SolanaInstruction,
+  { computeUnitPriceMax }: SigningRules,
+): void {
+  if (program !== computeBudgetProgram) throw refusal(`an instruction of ${program}`);
   const bytes = Buffer.from(data);
   const isLimit = data[0] === budgetTags.limit && data.length === 5 && bytes.readUInt32LE(1) <= COMPUTE_UNITS_MAX;
   const isPrice = data[0] === budgetTags.price && data.length === 9 && bytes.readBigUInt64LE(1) <= computeUnitPriceMax;
   if (accounts.length > 0 || !(isLimit || isPrice)) throw refusal("a fee above the ceiling");
 }
 
-function refusal(what: string): Error {
+export function refusal(what: string): Error {
   return new Error(`the fee payer does not sign ${what}`);
 }

@@ -7,7 +7,7 @@ import { parseAddress, parseCount, parseSlot } from "../rpc/values.ts";
 const CONFIRMED = { commitment: "confirmed" } as const;
 const FINALIZED = { commitment: "finalized" } as const;
 
-export type AccountState = { readonly owner: string; readonly data: Buffer };
+export type AccountState = { readonly owner: string; readonly data: Buffer; readonly lamports: bigint };
 
 /** The accounts at these addresses; undefined where there is none. */
 export async function fetchAccounts(
@@ -18,10 +18,14 @@ export async function fetchAccounts(
   const result = await node.request("getMultipleAccounts", [addresses, { encoding: "base64", commitment }]);
   return parseList(valueOf(result), addresses.length, "accounts").map((account) => {
     if (account === null) return undefined;
-    const { owner, data } = parseObject(account, "an account");
+    const { owner, data, lamports } = parseObject(account, "an account");
     const [text, encoding] = parseArray(data, "the data of an account");
     if (typeof text !== "string" || encoding !== "base64") throw malformedValue("an account in base64", encoding);
-    return { owner: parseAddress(owner, "the owner of an account"), data: Buffer.from(text, "base64") };
+    return {
+      owner: parseAddress(owner, "the owner of an account"),
+      data: Buffer.from(text, "base64"),
+      lamports: BigInt(parseCount(lamports, "the lamports of an account")),
+    };
   });
 }
 

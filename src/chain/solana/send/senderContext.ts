@@ -12,6 +12,8 @@ export type SolanaSenderContext = {
   readonly program: string;
   /** The wallet whose token accounts receive the fees. */
   readonly feeRecipient: string;
+  /** The token program of each configured mint. */
+  readonly tokenPrograms: ReadonlyMap<string, string>;
   readonly feeCeiling: FeeCeiling;
   /** Mints that settle nothing, each with the reason, as of the last check. */
   readonly heldMints: Map<string, string>;
@@ -25,7 +27,10 @@ export type SolanaSenderContext = {
  */
 export type FeeCeiling = { readonly computeUnitPriceMax: bigint; isExceeded: boolean; expiredInRow: number };
 
-export type SolanaSenderOptions = Pick<SolanaSenderContext, "feePayer" | "program" | "feeRecipient"> & {
+export type SolanaSenderOptions = Pick<
+  SolanaSenderContext,
+  "feePayer" | "program" | "feeRecipient" | "tokenPrograms"
+> & {
   computeUnitPriceMax: bigint;
 };
 

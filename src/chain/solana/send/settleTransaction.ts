@@ -55,16 +55,22 @@ export function settleInstructions(
   { payer, missing }: { payer: string; missing: readonly Recipient[] },
 ): SolanaInstruction[] {
   const [{ terms, tokenProgram }] = inboxes;
-  const creates = missing.map(({ owner, account }): SolanaInstruction => ({
-    program: associatedTokenProgram,
-    accounts: [
-      writableSignerMeta(payer),
-      writableMeta(account),
-      ...[owner, terms.mint, systemProgram, tokenProgram].map(readonlyMeta),
-    ],
-    data: Uint8Array.of(CREATE_IDEMPOTENT),
-  }));
+  const { mint } = terms;
+  const creates = missing.map((recipient) => createInstruction(payer, { ...recipient, mint, tokenProgram }));
   return [...creates, buildSettle(inboxes, { rentRecipient: terms.rentRecipient === payer })];
+}
+
+/** Creates a token account at the payer's cost, unless it exists. */
+export function createInstruction(
+  payer: string,
+  { owner, account, mint, tokenProgram }: Recipient & { mint: string; tokenProgram: string },
+): SolanaInstruction {
+  const read = [owner, mint, systemProgram, tokenProgram].map(readonlyMeta);
+  return {
+    program: associatedTokenProgram,
+    accounts: [writableSignerMeta(payer), writableMeta(account), ...read],
+    data: Uint8Array.of(CREATE_IDEMPOTENT),
+  };
 }
 
 /** `price`: in micro-lamports a compute unit. */

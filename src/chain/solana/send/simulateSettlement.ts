@@ -81,7 +81,14 @@ export async function findOutlook(context: SolanaSenderContext, items: readonly 
   }
   const [first, ...others] = inboxes;
   if (first === undefined) throw new Error("a batch needs an item");
-  const look = (node: SolanaNode) => simulate(context, node, [first, ...others]);
+  return lookAgainIfRefused(context, (node) => simulate(context, node, [first, ...others]));
+}
+
+/** Asks a second provider, where there is one, about what the first one refuses. */
+export async function lookAgainIfRefused(
+  context: SolanaSenderContext,
+  look: (node: SolanaNode) => Promise<Outlook>,
+): Promise<Outlook> {
   const outlook = await context.providers.ask(look);
   if ("plan" in outlook || context.providers.providerCount < 2) return outlook;
   const second = await context.providers.askInReverseOrder(look);
@@ -89,17 +96,26 @@ export async function findOutlook(context: SolanaSenderContext, items: readonly 
 }
 
 async function simulate(
-  { feePayer: { address: payer }, feeRecipient }: SolanaSenderContext,
+  context: SolanaSenderContext,
   node: SolanaNode,
   inboxes: readonly [SolanaInbox, ...SolanaInbox[]],
 ): Promise<Outlook> {
+  const { feePayer, feeRecipient } = context;
   const recipients = recipientsOf(inboxes[0], feeRecipient);
   const accounts = await fetchAccounts(
     node,
     recipients.map(({ account }) => account),
   );
   const missing = recipients.filter((_, index) => accounts[index] === undefined);
-  const instructions = settleInstructions(inboxes, { payer, missing });
+  return simulateInstructions(context, node, settleInstructions(inboxes, { payer: feePayer.address, missing }));
+}
+
+/** What a transaction with these instructions would do by one provider. Throws an Error when the payer has too few lamports. */
+export async function simulateInstructions(
+  { feePayer: { address: payer }, program: inboxProgram }: SolanaSenderContext,
+  node: SolanaNode,
+  instructions: readonly SolanaInstruction[],
+): Promise<Outlook> {
   const budgeted = withBudget({ units: COMPUTE_UNITS_MAX, price: 0n }, instructions);
   let transaction: Uint8Array;
   try {
@@ -114,7 +130,7 @@ async function simulate(
   const isPayerEmpty =
     PAYER_FAILURES.test(failure.text) || (program === associatedTokenProgram && failure.code === TOO_FEW_LAMPORTS);
   if (isPayerEmpty) throw new Error(`the fee payer ${payer} has too few lamports: ${failure.text}`);
-  return { refusal: describeFailure(failure, program === inboxes[0].program) };
+  return { refusal: describeFailure(failure, program === inboxProgram) };
 }
 
 function withMargin(computeUnits: number): number {

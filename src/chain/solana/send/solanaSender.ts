@@ -1,40 +1,33 @@
 import type { ChainConfig } from "../../../config/config.ts";
 import type { Tx } from "../../../db/database.ts";
-import { deleteOutgoingBytes, insertOutgoing } from "../../outgoing/outgoingStore.ts";
-import {
-  SettleRefused,
-  type ChainSender,
-  type PreparedSettlement,
-  type SenderWorld,
-  type SettleItem,
-} from "../../sender.ts";
+import { deleteOutgoingBytes } from "../../outgoing/outgoingStore.ts";
+import type { ChainSender, PreparedSettlement, SenderWorld, SettleItem } from "../../sender.ts";
 import type { TokenProblem } from "../../tokenProblems.ts";
 import { checkMints } from "../checkMints.ts";
-import { chooseLifetime } from "./chooseLifetime.ts";
+import { prepareTransaction } from "../prepareTransaction.ts";
+import { InboxAccounts, RENT_LAMPORTS } from "../priming/inboxAccounts.ts";
 import { fetchQuote, requestPrice } from "./priorityFees.ts";
 import { processTransactions } from "./processTransactions.ts";
 import type { SolanaSenderContext } from "./senderContext.ts";
 import { fetchLamports } from "./sendRequests.ts";
-import { batchKey, withBudget } from "./settleTransaction.ts";
+import { batchKey } from "./settleTransaction.ts";
 import { findOutlook, findRefusals } from "./simulateSettlement.ts";
 import { verifySettling } from "./verifySettling.ts";
 
 /** Of one signature, whatever the price. */
 const SIGNATURE_LAMPORTS = 5_000n;
-/** The rent of a payout account that has to be created: about 2,075,000. */
-const RENT_LAMPORTS = 2_100_000n;
 /** The limit of one settlement that creates the payout account. */
 const SETTLEMENT_UNITS = 60_000n;
-/** Two settlements of one inbox in one block would be the same bytes, and the cluster takes bytes once. The limit distinguishes them. */
-const DISTINCT_LIMITS = 1_000n;
 const MICRO_LAMPORTS = 1_000_000n;
 
 /** Settles inboxes of a cluster through the inbox program. The fee payer signs, and gets back the rent of what is closed. */
 export class SolanaSender implements ChainSender {
+  readonly accounts: InboxAccounts;
   readonly #context: SolanaSenderContext;
 
   constructor(context: SolanaSenderContext) {
     this.#context = context;
+    this.accounts = new InboxAccounts(context);
   }
 
   get payer(): string {
@@ -54,23 +47,12 @@ export class SolanaSender implements ChainSender {
   }
 
   async prepare(world: SenderWorld, items: readonly SettleItem[]): Promise<PreparedSettlement | undefined> {
-    const { caip2: chain, feePayer, program, feeRecipient, feeCeiling, providers } = this.#context;
-    const price = await requestPrice(world, this.#context);
-    if (price === undefined) return undefined;
-    const outlook = await findOutlook(this.#context, items);
-    if ("refusal" in outlook) throw new SettleRefused(outlook.refusal);
-    const { computeUnits, instructions } = outlook.plan;
-    const { blockhash, lastValidHeight } = await chooseLifetime(providers);
+    const { feePayer, program, feeRecipient, feeCeiling } = this.#context;
     const rules = { program, feeRecipient, computeUnitPriceMax: feeCeiling.computeUnitPriceMax };
-    return {
-      store: (tx, at) => {
-        const sign = (id: bigint) => {
-          const units = computeUnits + Number(id % DISTINCT_LIMITS);
-          return feePayer.sign({ blockhash, instructions: withBudget({ units, price }, instructions) }, rules);
-        };
-        return insertOutgoing(tx, { chain, sender: feePayer.address, sign, lastValidHeight, at });
-      },
-    };
+    return prepareTransaction(world, this.#context, {
+      outlook: () => findOutlook(this.#context, items),
+      sign: (message) => feePayer.sign(message, rules),
+    });
   }
 
   process(world: SenderWorld): Promise<void> {

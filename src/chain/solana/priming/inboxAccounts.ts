@@ -1,0 +1,143 @@
+import type { SolanaInbox } from "@tributary/inbox/solana/address";
+import { deriveTokenAccount } from "@tributary/inbox/solana/derive";
+import type { SolanaInstruction } from "@tributary/inbox/solana/instructions";
+import type { SolanaPayTerms } from "@tributary/inbox/solana/terms";
+import {
+  SettleRefused,
+  type AccountSender,
+  type InboxAccount,
+  type PreparedTransaction,
+  type SenderWorld,
+  type SettleItem,
+} from "../../sender.ts";
+import { readTokenAccount } from "../mintExtensions.ts";
+import type { SolanaNode } from "../node.ts";
+import { prepareTransaction } from "../prepareTransaction.ts";
+import type { SolanaSenderContext } from "../send/senderContext.ts";
+import { fetchAccounts, type AccountState } from "../send/sendRequests.ts";
+import { createInstruction, settleInstructions, toInbox } from "../send/settleTransaction.ts";
+import { lookAgainIfRefused, simulateInstructions } from "../send/simulateSettlement.ts";
+import { OPENINGS_MAX, returnsRent } from "./permittedOpening.ts";
+
+/** The rent of a token account: 2,039,280 lamports, or up to this with the extensions that an accepted mint needs. */
+export const RENT_LAMPORTS = 2_100_000n;
+/** Inboxes in one request: two accounts each, of the hundred that providers take. */
+const INSPECTED_MAX = 50;
+const AMOUNT = 64;
+/** The program closes no account with so many lamports, because they are more than a rent. */
+const LAMPORTS_RENT_END = 4_100_000n;
+
+/** Creates and closes the token accounts of inboxes on a cluster. The fee payer pays their rent, and gets it back. */
+export class InboxAccounts implements AccountSender {
+  readonly rent = RENT_LAMPORTS;
+  readonly batchMax = OPENINGS_MAX;
+  readonly #context: SolanaSenderContext;
+
+  constructor(context: SolanaSenderContext) {
+    this.#context = context;
+  }
+
+  returnsRent(item: SettleItem, at: Date): boolean {
+    const { feePayer, program, ...rules } = this.#context;
+    return (
+      item.hub === program &&
+      "kind" in item.terms &&
+      returnsRent(item.terms, { ...rules, feePayer: feePayer.address, at }) &&
+      rules.tokenPrograms.get(item.token) === item.tokenProgram
+    );
+  }
+
+  async inspect(items: readonly SettleItem[]): Promise<InboxAccount[]> {
+    const found: InboxAccount[] = [];
+    for (let start = 0; start < items.length; start += INSPECTED_MAX)
+      found.push(...(await this.#inspectPage(items.slice(start, start + INSPECTED_MAX))));
+    return found;
+  }
+
+  /** One provider that lags must not end the search for lamports, so a second one must miss the account too, where there is one. */
+  async #inspectPage(items: readonly SettleItem[]): Promise<InboxAccount[]> {
+    const { providers, program } = this.#context;
+    const inboxes = items.map((item) => requireInbox(item, program));
+    const first = await providers.ask((node) => inspectInboxes(node, inboxes));
+    if (providers.providerCount < 2 || first.every(({ units }) => units !== undefined)) return first;
+    const second = await providers.askInReverseOrder((node) => inspectInboxes(node, inboxes));
+    return first.map((each, index) => (each.units === undefined ? (second[index] ?? each) : each));
+  }
+
+  prepareOpen(world: SenderWorld, items: readonly SettleItem[]): Promise<PreparedTransaction | undefined> {
+    const { program, feePayer, feeRecipient, tokenPrograms, feeCeiling } = this.#context;
+    const inboxes = items.map((item) => requireInbox(item, program));
+    const instructions = inboxes.map(({ address: owner, tokenAccount: account, terms: { mint }, tokenProgram }) =>
+      createInstruction(feePayer.address, { owner, account, mint, tokenProgram }),
+    );
+    const rules = {
+      program,
+      feeRecipient,
+      tokenPrograms,
+      computeUnitPriceMax: feeCeiling.computeUnitPriceMax,
+      terms: inboxes.map(({ terms }) => terms),
+    };
+    return prepareTransaction(world, this.#context, {
+      outlook: () => this.#outlook(instructions),
+      sign: (message, at) => feePayer.signOpening(message, { ...rules, at }),
+    });
+  }
+
+  /** The message is that of a settlement, so the same rules permit it. */
+  prepareClose(world: SenderWorld, items: readonly SettleItem[]): Promise<PreparedTransaction | undefined> {
+    const { program, feePayer, feeRecipient, feeCeiling } = this.#context;
+    const [first, ...others] = items.map((item) => requireInbox(item, program));
+    if (first === undefined) throw new Error("a batch needs an item");
+    const instructions = settleInstructions([first, ...others], { payer: feePayer.address, missing: [] });
+    const rules = { program, feeRecipient, computeUnitPriceMax: feeCeiling.computeUnitPriceMax };
+    return prepareTransaction(world, this.#context, {
+      outlook: () => this.#outlook(instructions),
+      sign: (message) => feePayer.sign(message, rules),
+    });
+  }
+
+  #outlook(instructions: readonly SolanaInstruction[]) {
+    return lookAgainIfRefused(this.#context, (node) => simulateInstructions(this.#context, node, instructions));
+  }
+}
+
+type PayInbox = SolanaInbox & { readonly terms: SolanaPayTerms };
+
+/** Throws SettleRefused for an item that is not the pay inbox of its terms. */
+function requireInbox(item: SettleItem, program: string): PayInbox {
+  const inbox = toInbox(item, program);
+  if ("refusal" in inbox) throw new SettleRefused(inbox.refusal);
+  const { terms } = inbox;
+  if (terms.kind !== "pay" || terms.mint !== item.token) throw new SettleRefused("the inbox takes another token");
+  return { ...inbox, terms };
+}
+
+async function inspectInboxes(node: SolanaNode, inboxes: readonly PayInbox[]): Promise<InboxAccount[]> {
+  const payouts = inboxes.map(
+    ({ terms, tokenProgram }) => deriveTokenAccount(terms.payout, terms.mint, tokenProgram).address,
+  );
+  const addresses = [...inboxes.map(({ tokenAccount }) => tokenAccount), ...payouts];
+  const accounts = await fetchAccounts(node, addresses, "finalized");
+  return inboxes.map((inbox, index) => {
+    const account = accounts[index];
+    return {
+      units: unitsOf(inbox, account),
+      obstacle: findObstacle(inbox, { account, payout: accounts[inboxes.length + index] }),
+    };
+  });
+}
+
+/** Somebody may have sent lamports to the address without creating a token account there. */
+function unitsOf({ tokenProgram }: PayInbox, account: AccountState | undefined): bigint | undefined {
+  return account?.owner === tokenProgram ? account.data.readBigUInt64LE(AMOUNT) : undefined;
+}
+
+function findObstacle(
+  { terms, tokenProgram }: PayInbox,
+  { account, payout }: Record<"account" | "payout", AccountState | undefined>,
+): string | undefined {
+  if (account !== undefined && account.lamports >= LAMPORTS_RENT_END) return "excess_lamports";
+  const token = payout?.owner === tokenProgram ? readTokenAccount(payout.data) : undefined;
+  const isPayable = token?.owner === terms.payout && token.mint === terms.mint && token.state === "initialized";
+  return isPayable ? undefined : "no_payout_account";
+}
