@@ -42,7 +42,7 @@ export const TEST_RUN: TestRunSetup = {
     {
       name: "stations",
       files: [
-        "src/{bridge,event,idempotency,inbox,intent,ledger,merchant,settlement,view}/**",
+        "src/{bridge,event,idempotency,inbox,intent,ledger,merchant,priming,settlement,view}/**",
         "test/support/reusedDatabases.test.ts",
       ],
       isShared: true,

@@ -237,7 +237,10 @@ describe("a process that ends between signing and sending", () => {
     await scene.choose(intent);
     // Two processes decide at once; one of them stores a transaction, and neither sends it.
     const submitted = await Promise.all([openAccounts(road.world, chainOf()), openAccounts(road.world, chainOf())]);
-    assert.deepEqual(submitted.toSorted((one, other) => one - other), [0, 1]);
+    assert.deepEqual(
+      submitted.toSorted((one, other) => one - other),
+      [0, 1],
+    );
     assert.ok(!scene.hasAccount(intent));
     await scene.untilState(intent, "open");
     const cost = before - scene.payerLamports();
