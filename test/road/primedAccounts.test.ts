@@ -242,6 +242,7 @@ describe("a process that ends between signing and sending", () => {
       [0, 1],
     );
     assert.ok(!scene.hasAccount(intent));
+    road.restart();
     await scene.untilState(intent, "open");
     const cost = before - scene.payerLamports();
     assert.ok(cost >= RENT && cost < RENT + FEES_MAX, `${cost}`);
@@ -253,6 +254,7 @@ describe("a process that ends between signing and sending", () => {
     await scene.choose(intent);
     assert.equal(await openAccounts(road.world, chainOf()), 1);
     const [{ outgoing_id: first } = { outgoing_id: null }] = await scene.rowsOf(intent);
+    road.restart();
     road.solana.control.nextSlot(200);
     road.solana.control.finalize();
     await scene.untilState(intent, "open");
@@ -272,6 +274,7 @@ describe("a process that ends between signing and sending", () => {
     road.advance(31 * MINUTE_MS);
     const submitted = await Promise.all([closeAccounts(road.world, chainOf()), closeAccounts(road.world, chainOf())]);
     assert.ok(submitted.includes(0), "one of two processes stores it");
+    road.restart();
     await scene.untilState(intent, "closed");
     const cost = before - scene.payerLamports();
     assert.ok(cost > 0n && cost < 2n * FEES_MAX, `${cost}`);
