@@ -66,7 +66,7 @@ export class InboxAccounts implements AccountSender {
 
   prepareOpen(world: SenderWorld, items: readonly SettleItem[]): Promise<PreparedTransaction | undefined> {
     const { program, feePayer, feeRecipient, tokenPrograms, feeCeiling } = this.#context;
-    const inboxes = items.map((item) => requireInbox(item, program));
+    const inboxes = this.#requireInboxes(items);
     const instructions = inboxes.map(({ address: owner, tokenAccount: account, terms: { mint }, tokenProgram }) =>
       createInstruction(feePayer.address, { owner, account, mint, tokenProgram }),
     );
@@ -86,7 +86,7 @@ export class InboxAccounts implements AccountSender {
   /** The message is that of a settlement, so the same rules permit it. */
   prepareClose(world: SenderWorld, items: readonly SettleItem[]): Promise<PreparedTransaction | undefined> {
     const { program, feePayer, feeRecipient, feeCeiling } = this.#context;
-    const [first, ...others] = items.map((item) => requireInbox(item, program));
+    const [first, ...others] = this.#requireInboxes(items);
     if (first === undefined) throw new Error("a batch needs an item");
     const instructions = settleInstructions([first, ...others], { payer: feePayer.address, missing: [] });
     const rules = { program, feeRecipient, computeUnitPriceMax: feeCeiling.computeUnitPriceMax };
@@ -94,6 +94,16 @@ export class InboxAccounts implements AccountSender {
       outlook: () => this.#outlook(instructions),
       sign: (message) => feePayer.sign(message, rules),
     });
+  }
+
+  /** Throws SettleRefused for a mint that settles nothing now, as a settlement does. */
+  #requireInboxes(items: readonly SettleItem[]): PayInbox[] {
+    const { program, heldMints } = this.#context;
+    for (const { token } of items) {
+      const reason = heldMints.get(token);
+      if (reason !== undefined) throw new SettleRefused(`the mint ${reason}`);
+    }
+    return items.map((item) => requireInbox(item, program));
   }
 
   #outlook(instructions: readonly SolanaInstruction[]) {
