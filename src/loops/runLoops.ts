@@ -9,7 +9,7 @@ import { followHeadsLoop, listenToFeedLoop } from "./chain/followHeadsLoop.ts";
 import { purgeExpiredLoop } from "./purgeExpiredLoop.ts";
 import { runLoop, type Loop } from "./loop.ts";
 import { checkTokensLoop } from "./chain/checkTokensLoop.ts";
-import { primeAccountsLoop } from "./chain/primeAccountsLoop.ts";
+import { primeAccountsLoop } from "./primeAccountsLoop.ts";
 import { reconcileBalancesLoop } from "./chain/reconcileBalancesLoop.ts";
 import { scanHintedInboxesLoop } from "./chain/scanHintedInboxesLoop.ts";
 import { sumDustLoop } from "./chain/sumDustLoop.ts";

@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import { LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../src/dev/solana/fixtures.ts";
 import { createTokenAccount, findTokenAccount } from "../../src/dev/solana/instructions.ts";
 import type { LocalSolana } from "../../src/dev/solana/startLocalSolana.ts";
-import { primeAccountsLoop } from "../../src/loops/chain/primeAccountsLoop.ts";
+import { primeAccountsLoop } from "../../src/loops/primeAccountsLoop.ts";
 import type { Json, TestApi } from "../support/api.ts";
 import { openCheckout } from "../support/checkout.ts";
 import { createLocalIntent, openLocalSolanaApi } from "../support/localSolanaApi.ts";

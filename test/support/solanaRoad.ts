@@ -22,7 +22,7 @@ import { systemClock, type Clock } from "../../src/kernel/clock.ts";
 import { systemEntropy } from "../../src/kernel/entropy.ts";
 import { ProcessMemory } from "../../src/kernel/processMemory.ts";
 import { createWake } from "../../src/kernel/wake.ts";
-import { primeAccountsLoop } from "../../src/loops/chain/primeAccountsLoop.ts";
+import { primeAccountsLoop } from "../../src/loops/primeAccountsLoop.ts";
 import { createAccount } from "../../src/merchant/createAccount.ts";
 import { observeSettlements } from "../../src/settlement/observe/observeSettlements.ts";
 import { planSettlements } from "../../src/settlement/planSettlements.ts";

@@ -1,10 +1,10 @@
-import type { Chain } from "../../chain/chain.ts";
-import { closeAccounts, followTransactions } from "../../priming/closeAccounts.ts";
-import { openAccounts } from "../../priming/openAccounts.ts";
-import { primingTopic } from "../../priming/requestPriming.ts";
-import type { World } from "../../world.ts";
-import type { Loop } from "../loop.ts";
-import { sendTopic } from "./topics.ts";
+import type { Chain } from "../chain/chain.ts";
+import { closeAccounts, followTransactions } from "../priming/closeAccounts.ts";
+import { openAccounts } from "../priming/openAccounts.ts";
+import { primingTopic } from "../priming/requestPriming.ts";
+import type { World } from "../world.ts";
+import type { Loop } from "./loop.ts";
+import { sendTopic } from "./chain/topics.ts";
 
 /** Without open rows, each round reads an empty index. */
 const INTERVAL_MS = 2_000;
