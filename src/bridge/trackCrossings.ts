@@ -16,8 +16,8 @@ const CLAIM_MS = 60_000;
 const AGE_PARTS = 60;
 const INTERVAL_MS_MIN = 1_000;
 const INTERVAL_MS_MAX = 60_000;
-/** Around the time when a proof is expected: less than two blocks of most chains. */
-const INTERVAL_MS_EXPECTED = 2_000;
+/** Around the time when a proof is expected: half a block of most chains. */
+const INTERVAL_MS_EXPECTED = 1_000;
 /** A service that has not renewed a proof after this time is asked again. */
 const RENEW_AGAIN_MS = 600_000;
 

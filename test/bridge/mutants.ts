@@ -63,6 +63,18 @@ export const bridgeMutants: readonly (Mutant & { test: string })[] = [
     ],
   },
   {
+    name: "proofs-asked-for-late",
+    bug: "A burn is asked about rarely when its proof is expected.",
+    test: "test/road/crossingSpeed.test.ts",
+    patches: [
+      {
+        path: "src/bridge/trackCrossings.ts",
+        search: "isExpected ? INTERVAL_MS_EXPECTED :",
+        replace: "isExpected && ageMs < 0 ? INTERVAL_MS_EXPECTED :",
+      },
+    ],
+  },
+  {
     name: "bridge-is-free",
     bug: "What the bridge keeps is missing from the settlement.",
     test: "test/road/crossing.test.ts",
