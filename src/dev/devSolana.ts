@@ -7,6 +7,7 @@ import { LOCAL_INBOX_PROGRAM, LOCAL_MINTS, SOLANA_ACCOUNTS } from "./solana/fixt
 import { encodeBase58 } from "@tributary/inbox/solana/base58";
 import type { ManifestChain } from "./manifestChain.ts";
 import type { Keypair } from "./solana/keypairs.ts";
+import { createPayerWallet, type PayerWallet } from "./solana/payerWallet.ts";
 import { startLocalSolana, type LocalSolana } from "./solana/startLocalSolana.ts";
 
 /** A Solana cluster of the dev world. */
@@ -21,8 +22,10 @@ export type DevSolana = {
   names: ReadonlyMap<string, string>;
   /** Sends deposits; holds lamports and every token. The private key is the base58 of 64 bytes. */
   payer: { address: string; privateKey: string };
-  /** Of the demo and the demo shop. */
   payoutWallet: string;
+  /** The payer's account for the demo shop, and the wallet that receives its payments. */
+  wallet: PayerWallet;
+  shopWallet: string;
   stop(): Promise<void>;
 };
 
@@ -44,7 +47,7 @@ export async function startDevSolana(clock: Clock, stateDirectory: string | unde
   const solana = await startLocalSolana({ clock, name: "dev", finalizedAfter: FINALIZED_AFTER, ...storage });
   // The service reads some blocks before the first one that it watches, and their parents.
   solana.control.nextSlot(BLOCKS_BEFORE);
-  const { payer, payoutFirst } = SOLANA_ACCOUNTS;
+  const { payer, payoutFirst, payoutSecond } = SOLANA_ACCOUNTS;
   return {
     config: (baseUrl) => devSolanaChain(solana, baseUrl),
     chain: describeCluster(solana),
@@ -52,6 +55,8 @@ export async function startDevSolana(clock: Clock, stateDirectory: string | unde
     names: nameAccounts(),
     payer: { address: payer.address, privateKey: encodeKeyPair(payer) },
     payoutWallet: payoutFirst.address,
+    wallet: createPayerWallet(solana),
+    shopWallet: payoutSecond.address,
     stop: () => solana.stop(),
   };
 }

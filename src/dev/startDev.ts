@@ -172,7 +172,7 @@ async function runWorld(
     const service = await startService(world, {
       extend: (server) => {
         addExplorer(server, chains.chains, solana);
-        addDemoShop(server, { baseUrl: world.config.baseUrl, account, chains: chains.chains });
+        addDemoShop(server, { baseUrl: world.config.baseUrl, account, chains: chains.chains, solana });
       },
       onFatal: exitOnFatal(world.log),
     });

@@ -98,6 +98,30 @@ describe("the demo shop", { skip: skipWithoutChromium }, () => {
     });
   });
 
+  test("on Solana one click pays too, and the wallet is one that the checkout in the frame offers", async () => {
+    await withShop("?network=solana", async (page) => {
+      await page.locator("#network").getByText("Dev Solana").waitFor({ timeout: WAIT_MS });
+      await page.locator("#balance").getByText("USDC").waitFor({ timeout: WAIT_MS });
+      await assertAccessible(page);
+      const before = await page.locator("#balance").innerText();
+      await page.locator("#buy").click();
+      await waitForArrival(page);
+      assert.equal(await page.locator("#done").innerText(), "Thank you! 24.875 USDC has arrived in the shop's wallet.");
+      await page.getByRole("button", { name: "Close" }).click();
+      await page.locator("#balance", { hasNotText: before }).waitFor({ timeout: WAIT_MS });
+      await page.getByLabel("Pays at once").uncheck();
+      await page.locator("#buy").click();
+      await payInFrame(page, "demo-solana");
+      await waitForArrival(page);
+      await page.getByRole("button", { name: "Close" }).click();
+      await page.locator("#more").click();
+      await page
+        .locator("#balance")
+        .getByText(/^10,000,950\.00 USDC$/)
+        .waitFor({ timeout: WAIT_MS });
+    });
+  });
+
   test("the wallet gets more money, and the checkout opens on its own page", async () => {
     await withShop("?mode=redirect", async (page) => {
       const balance = page.locator("#balance");

@@ -1,15 +1,20 @@
 import { readFileSync } from "node:fs";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { formatUnits, numberToHex, type Hex } from "viem";
+import { decodeKey } from "@tributary/inbox/solana/keys";
+import { SolanaRpc } from "../../chain/solana/rpc/solanaRpc.ts";
+import { referenceOf } from "../../kernel/caip.ts";
+import type { DevSolana } from "../devSolana.ts";
 import { createApiClient } from "../../operator/client/apiClient.ts";
 import type { LocalChain } from "../chains/localChains.ts";
 import { transferCall } from "../chains/tokens.ts";
 import type { ManifestAccount } from "../devManifest.ts";
-import { createDemoWallet, WalletError } from "./demoWallet.ts";
+import { createDemoWallet, formatBalance, WalletError, type DemoWallet } from "./demoWallet.ts";
 
 // The demo shop of the dev world. Its server uses the API with a merchant's key, and its page uses the SDK, as any shop does.
 
 const PRICE_UNITS = 25_000_000;
+const SIGNATURE_BYTES = 64;
 const BODY_BYTES_MAX = 16_384;
 const POLICY = `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-src 'self'; img-src data:; frame-ancestors 'none'`;
 
@@ -17,13 +22,14 @@ const readFile = (name: string) => readFileSync(new URL(name, import.meta.url), 
 const readStyles = () =>
   readFileSync(new URL(import.meta.resolve("@tributary/checkout/page.css")), "utf8") + readFile("shop.css");
 
-type ShopParts = { baseUrl: string; account: ManifestAccount; chains: readonly LocalChain[] };
+type ShopParts = { baseUrl: string; account: ManifestAccount; chains: readonly LocalChain[]; solana: DevSolana };
 
 /** Adds `/demo` and what its page needs to a server before it listens. */
-export function addDemoShop(server: FastifyInstance, { baseUrl, account, chains }: ShopParts): void {
+export function addDemoShop(server: FastifyInstance, { baseUrl, account, chains, solana }: ShopParts): void {
   const files = [
     { url: "/demo", type: "text/html", content: readFile("shop.html") },
     { url: "/dev/shop/shop.js", type: "text/javascript", content: readFile("shop.js") },
+    { url: "/dev/shop/solanaWallet.js", type: "text/javascript", content: readFile("solanaWallet.js") },
     { url: "/dev/shop/shop.css", type: "text/css", content: readStyles() },
   ];
   for (const { url, type, content } of files)
@@ -32,15 +38,19 @@ export function addDemoShop(server: FastifyInstance, { baseUrl, account, chains 
     );
   const api = createApiClient({ baseUrl, apiKey: account.apiKey });
   const wallet = createDemoWallet(chains);
-  addAction(server, "orders", async () => {
+  const onSolana = openSolanaWallet(server, solana);
+  addAction(server, "orders", async ({ network }) => {
+    const isSolana = network === "solana";
     const intent = await api.createPaymentIntent({
       priceUnits: PRICE_UNITS,
       oneTime: true,
       description: "The Tidal Atlas",
       merchantReference: "demo shop",
       returnUrl: `${baseUrl}/demo`,
+      ...(isSolana ? payoutOnSolana(solana) : {}),
     });
-    return { intentId: intent.intentId, transfer: describeTransfer(intent) };
+    // A wallet on Solana asks the checkout for the whole transaction.
+    return { intentId: intent.intentId, transfer: isSolana ? null : describeTransfer(intent) };
   });
   addAction(server, "order", async ({ intentId }) => {
     const { status, amounts, payout } = await api.getPaymentIntent(String(intentId));
@@ -48,14 +58,53 @@ export function addDemoShop(server: FastifyInstance, { baseUrl, account, chains 
     if (!hasArrived) return { settled: null };
     return { settled: `${formatUnits(BigInt(amounts.netUnits), payout.decimals)} USDC` };
   });
-  addAction(server, "balance", () => wallet.balance());
-  addAction(server, "more", async () => {
-    await wallet.addMoney();
+  const walletOn = (network: unknown) => (network === "solana" ? onSolana : wallet);
+  addAction(server, "balance", ({ network }) => walletOn(network).balance());
+  addAction(server, "more", async ({ network }) => {
+    await walletOn(network).addMoney();
     return {};
   });
   addAction(server, "wallet", async ({ method, params }) => ({
     result: await wallet.request(String(method), Array.isArray(params) ? params : []),
   }));
+}
+
+function payoutOnSolana({ chain, shopWallet }: DevSolana) {
+  return {
+    payoutNamespace: "solana" as const,
+    payoutChainReference: referenceOf(chain.caip2),
+    payoutWallet: shopWallet,
+  };
+}
+
+/** Adds what the wallet of the page needs to pay on Solana: its account, and signatures for it. */
+function openSolanaWallet(
+  server: FastifyInstance,
+  { chain, wallet }: DevSolana,
+): Pick<DemoWallet, "balance" | "addMoney"> {
+  const rpc = new SolanaRpc({ url: chain.rpcUrl });
+  server.addHook("onClose", () => rpc.close());
+  addAction(server, "solana-account", async () => {
+    const { address } = wallet;
+    return { address, publicKey: toBase64(decodeKey("account", address)) };
+  });
+  addAction(server, "solana-send", async ({ transaction }) => {
+    const signed = wallet.sign(new Uint8Array(Buffer.from(String(transaction), "base64")));
+    const options = { encoding: "base64", preflightCommitment: "confirmed" };
+    await rpc.call("sendTransaction", [toBase64(signed), options]);
+    return { signature: toBase64(signed.subarray(1, 1 + SIGNATURE_BYTES)) };
+  });
+  return {
+    balance: async () => {
+      const { symbol, decimals, units } = wallet.balance();
+      return { network: chain.name, balance: formatBalance(units, { symbol, decimals }) };
+    },
+    addMoney: async () => wallet.addMoney(),
+  };
+}
+
+function toBase64(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("base64");
 }
 
 type Order = Awaited<ReturnType<ReturnType<typeof createApiClient>["createPaymentIntent"]>>;

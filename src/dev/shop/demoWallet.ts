@@ -23,6 +23,11 @@ export type DemoWallet = {
   addMoney(): Promise<void>;
 };
 
+export function formatBalance(units: bigint, { symbol, decimals }: Pick<LocalToken, "symbol" | "decimals">): string {
+  const amount = Number(formatUnits(units, decimals)).toLocaleString("en", { minimumFractionDigits: 2 });
+  return `${amount} ${symbol}`;
+}
+
 /** The wallet of the demo shop: the dev world's payer on its local chains. It confirms every transaction without asking. */
 export function createDemoWallet(chains: readonly LocalChain[]): DemoWallet {
   const { address } = DEV_ACCOUNTS.payer;
@@ -75,8 +80,7 @@ export function createDemoWallet(chains: readonly LocalChain[]): DemoWallet {
     async balance() {
       const { chain, token } = homeToken();
       const units = await balanceOf(createDevClient(chain.rpcUrl), token.address, address);
-      const amount = Number(formatUnits(units, token.decimals)).toLocaleString("en", { minimumFractionDigits: 2 });
-      return { network: chain.name, balance: `${amount} ${token.symbol}` };
+      return { network: chain.name, balance: formatBalance(units, token) };
     },
     async addMoney() {
       const { chain, token } = homeToken();

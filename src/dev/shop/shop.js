@@ -1,5 +1,7 @@
-// The page of the demo shop: it opens the checkout with the SDK as any shop does, and holds a wallet that announces itself by EIP-6963.
+// The page of the demo shop: it opens the checkout with the SDK as any shop does, and holds a wallet that announces itself by EIP-6963, and by
+// the Wallet Standard on Solana.
 import { mount } from "/sdk/v1.js";
+import { createSolanaWallet, payRequest, registerWallet } from "/dev/shop/solanaWallet.js";
 
 const element = (id) => document.getElementById(id);
 const done = element("done");
@@ -25,16 +27,21 @@ const provider = {
 };
 const icon =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Crect width='32' height='32' rx='8' fill='%23fff'/%3E%3Cpath fill='%23f2b84b' d='M6 11h20v12H6zm13 4h7v4h-7z'/%3E%3C/svg%3E";
+const name = "Demo Wallet";
 const detail = Object.freeze({
-  info: Object.freeze({ uuid: crypto.randomUUID(), name: "Demo Wallet", icon, rdns: "dev.tributary.demo" }),
+  info: Object.freeze({ uuid: crypto.randomUUID(), name, icon, rdns: "dev.tributary.demo" }),
   provider: Object.freeze(provider),
 });
 const announce = () => dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail }));
 addEventListener("eip6963:requestProvider", announce);
 announce();
+const solanaWallet = createSolanaWallet({ name, icon, send, onSent: () => void showBalance() });
+void solanaWallet.then(registerWallet);
+
+const chosenNetwork = () => document.querySelector("input[name=network]:checked")?.value ?? "evm";
 
 async function showBalance() {
-  const { network, balance } = await send("balance");
+  const { network, balance } = await send("balance", { network: chosenNetwork() });
   element("network").textContent = network;
   element("balance").textContent = balance;
 }
@@ -45,22 +52,23 @@ async function buy(paysAtOnce) {
   const mode = document.querySelector("input[name=mode]:checked")?.value ?? "modal";
   done.textContent = "";
   // The shop's server creates the intent. The page needs its id alone.
-  const { intentId, transfer } = await send("orders");
+  const { intentId, transfer } = await send("orders", { network: chosenNetwork() });
   checkout?.unmount();
   checkout = mount({
     intentId,
     mode,
     ...(mode === "inline" ? { target: "#checkout" } : {}),
     // One click pays: the demo wallet sends what the checkout asks for as soon as it is open.
-    ...(paysAtOnce ? { onReady: () => void pay(transfer) } : {}),
+    ...(paysAtOnce ? { onReady: () => void pay(intentId, transfer) } : {}),
     onPaid: () => void followOrder(intentId),
     onError: ({ message }) => (done.textContent = message),
   });
 }
 
-async function pay(transfer) {
+async function pay(intentId, transfer) {
   try {
-    await provider.request({ method: "eth_sendTransaction", params: [transfer] });
+    if (transfer === null) await payRequest(await solanaWallet, `/c/${intentId}/solana-pay`);
+    else await provider.request({ method: "eth_sendTransaction", params: [transfer] });
   } catch (error) {
     done.textContent = `The demo wallet did not pay: ${error.message}`;
   }
@@ -81,9 +89,14 @@ async function followOrder(intentId) {
 }
 
 element("buy").addEventListener("click", () => void buy(element("at-once").checked));
-element("more").addEventListener("click", () => void send("more").then(showBalance));
+element("more").addEventListener("click", () => void send("more", { network: chosenNetwork() }).then(showBalance));
+for (const input of document.querySelectorAll("input[name=network]"))
+  input.addEventListener("change", () => void showBalance());
+const query = new URLSearchParams(location.search);
+const network = document.querySelector(`input[name=network][value="${query.get("network") ?? ""}"]`);
+if (network !== null) network.checked = true;
 void showBalance();
-const wanted = document.querySelector(`input[value="${new URLSearchParams(location.search).get("mode") ?? ""}"]`);
+const wanted = document.querySelector(`input[name=mode][value="${query.get("mode") ?? ""}"]`);
 if (wanted !== null) {
   wanted.checked = true;
   // Opened by a link, the checkout waits for the payer: a load of the page pays nothing.

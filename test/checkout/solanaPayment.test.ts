@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import { decodeBase58 } from "@tributary/inbox/solana/base58";
+import type { Browser, Page } from "playwright-core";
+import { createKeypair } from "../../src/dev/solana/keypairs.ts";
+import { createApiClient } from "../../src/operator/client/apiClient.ts";
+import { createSolanaPayer } from "../../src/operator/client/solanaPayer.ts";
+import { skipWithoutChromium } from "../support/browser.ts";
+import { solanaOf, solanaPayout, useDevWorld } from "../support/devWorld.ts";
+import { sharedBrowser } from "../support/sharedBrowser.ts";
+import { installStandardWallet } from "../support/standardWallet.ts";
+
+// Payers on Solana in a browser, against the dev world: the service watches its local Solana, and the open page follows.
+
+const WAIT_MS = 40_000;
+const PRICE = 25_000_000;
+const SEED_BYTES = 32;
+
+describe("a payer on Solana at the checkout page", { skip: skipWithoutChromium }, () => {
+  const world = useDevWorld();
+  let browser: Browser;
+
+  before(async () => {
+    browser = await sharedBrowser();
+  });
+
+  type Intent = Awaited<ReturnType<typeof createIntent>>;
+
+  async function createIntent(body: { priceUnits?: number; oneTime?: boolean } = { priceUnits: PRICE, oneTime: true }) {
+    const { baseUrl, accounts } = world.dev.ready;
+    const api = createApiClient({ baseUrl, apiKey: accounts[1]?.apiKey ?? "" });
+    return api.createPaymentIntent({ ...body, ...solanaPayout(world.dev) });
+  }
+
+  async function withPage(use: (page: Page) => Promise<void>): Promise<void> {
+    const context = await browser.newContext({ viewport: { width: 1_280, height: 800 } });
+    const page = await context.newPage();
+    const errors: string[] = [];
+    page.on("pageerror", (error) => errors.push(error.message));
+    page.on("console", (message) => {
+      if (message.text().includes("Content Security Policy")) errors.push(message.text());
+    });
+    try {
+      await use(page);
+      assert.deepEqual(errors, []);
+    } finally {
+      await context.close();
+    }
+  }
+
+  async function openChecked(page: Page, intent: Intent): Promise<void> {
+    await page.goto(`${intent.checkoutUrl}#${intent.widgetToken}`);
+    await screen(page, "ready");
+    await page.locator(".ok").getByText("Checked on your device").waitFor({ timeout: WAIT_MS });
+    assert.equal(await page.locator("#address").textContent(), intent.inboxAddress);
+  }
+
+  /** Sends USDC as another wallet of the payer would. */
+  async function transfer({ payout, inboxAddress }: Intent, units: bigint): Promise<string> {
+    const { privateKey } = world.dev.ready.solana.payer;
+    const payer = await createSolanaPayer({ rpcUrl: solanaOf(world.dev).rpcUrl, privateKey });
+    return (await payer.transfer(payout.tokenAddress, inboxAddress, units)).txHash;
+  }
+
+  test("a plain transfer in two parts: the open page asks for the rest, then says paid, and links to both transfers", async () => {
+    const intent = await createIntent();
+    await withPage(async (page) => {
+      await openChecked(page, intent);
+      const first = await transfer(intent, 20_000_000n);
+      await screen(page, "underpaid");
+      assert.equal(await heading(page), "Send 5.00 USDC more");
+      const second = await transfer(intent, 5_000_000n);
+      await screen(page, "paid");
+      assert.equal(await page.locator("[data-deposit=counted]").count(), 2);
+      const links = await page.getByRole("link", { name: "See it on the network" }).all();
+      const hrefs = await Promise.all(links.map((link) => link.getAttribute("href")));
+      const explorer = `${world.dev.ready.baseUrl}/dev/explorer/104`;
+      assert.deepEqual(new Set(hrefs), new Set([first, second].map((txHash) => `${explorer}/tx/${txHash}`)));
+      await page.goto(hrefs[0] ?? "");
+      await page.getByText("success").waitFor({ timeout: WAIT_MS });
+      await page.getByTitle(intent.inboxAddress).first().click();
+      await page.getByRole("heading", { name: "Received" }).waitFor({ timeout: WAIT_MS });
+      await page.getByText("20 USDC").first().waitFor({ timeout: WAIT_MS });
+    });
+  });
+
+  test("a wallet of the Wallet Standard: one signature, and the open page says paid", async () => {
+    const pair = decodeBase58(world.dev.ready.solana.payer.privateKey);
+    assert.ok(pair);
+    const intent = await createIntent();
+    await withPage(async (page) => {
+      const wallet = await installStandardWallet(page, { keys: [createKeypair(pair.subarray(0, SEED_BYTES))] });
+      await openChecked(page, intent);
+      await page.getByText("Pay with Test Wallet").click();
+      await screen(page, "paid");
+      assert.equal(wallet.count, 1);
+    });
+  });
+});
+
+async function screen(page: Page, name: string): Promise<void> {
+  await page.locator(`main[data-screen="${name}"]`).waitFor({ timeout: WAIT_MS });
+}
+
+async function heading(page: Page): Promise<string> {
+  return (await page.locator("h1").innerText()).replaceAll("\u00a0", " ");
+}
