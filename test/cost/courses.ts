@@ -1,7 +1,23 @@
+import assert from "node:assert/strict";
 import { listMissingTokens, saveServedTokens } from "../../src/catalog/store.ts";
 import { ProcessMemory } from "../../src/kernel/processMemory.ts";
 import { StateFeed } from "../../src/http/checkout/events/stateFeed.ts";
 import { purgeHandoffCodes } from "../../src/intent/checkout/handoff.ts";
+import { payoutChain } from "../../src/intent/payoutAsset.ts";
+import type { IntentRow } from "../../src/intent/store.ts";
+import { purgePrimedAccounts } from "../../src/priming/purgePrimedAccounts.ts";
+import {
+  changeLocked,
+  changeUnlocked,
+  countOpenAccounts,
+  countSubmitted,
+  extendPrimedAccount,
+  insertWithinLimits,
+  listAfterTransaction,
+  listDueAccounts,
+  lockInState,
+} from "../../src/priming/store.ts";
+import type { World } from "../../src/world.ts";
 import { runOperation } from "../../src/operator/runOperation.ts";
 import { tokenCalls } from "../sim/chain/token.ts";
 import { TEST_CHAIN_CONFIG } from "../support/stationWorld.ts";
@@ -205,6 +221,14 @@ export const COURSES: readonly Course[] = [
     },
   },
   {
+    name: "accounts before payments",
+    run: async ({ create, busy, road: { world } }) => {
+      await primeAndClose(world, await create());
+      await primeAndClose(world, busy);
+      await purgePrimedAccounts(world, 10);
+    },
+  },
+  {
     name: "operator",
     run: async ({ road: { world }, busy }) => {
       await runOperation(world, "watch status", {});
@@ -233,6 +257,36 @@ export const COURSES: readonly Course[] = [
     },
   },
 ];
+
+/** Takes an account through its states, as the loop does with a sender that creates accounts. */
+async function primeAndClose(world: World, intent: IntentRow): Promise<void> {
+  const { db, clock } = world;
+  const chain = payoutChain(intent);
+  const key = { chain, intentId: intent.id, token: intent.payout_token };
+  const limits = { openTotal: 50, openPerAccount: 20, hourlyPerAccount: 60, keepMs: HOUR_MS };
+  const at = clock.now();
+  const account = { ...key, accountId: intent.account_id, at };
+  assert.ok(await db.transaction((tx) => insertWithinLimits(tx, account, limits)));
+  assert.ok(await extendPrimedAccount(db, key, { at, keepMs: HOUR_MS }));
+  const [due] = await listDueAccounts(db, { chain, status: "planned", at, limit: 100 });
+  assert.ok(due);
+  const ids = [due.row.id];
+  const outgoing = await db.root
+    .selectFrom("outgoing_transaction")
+    .select(({ fn }) => fn.max("id").as("id"))
+    .executeTakeFirst();
+  await db.transaction(async (tx) => {
+    await lockInState(tx, ids, "planned");
+    await changeLocked(tx, ids, { status: "submitted", outgoing_id: outgoing?.id ?? null });
+  });
+  await countSubmitted(db, chain);
+  await listAfterTransaction(db, { chain, limit: 100 });
+  await changeUnlocked(db, { ...due.row, status: "submitted", outgoing_id: outgoing?.id ?? null }, { status: "open" });
+  const [open] = await listDueAccounts(db, { chain, status: "open", at, limit: 100 });
+  assert.ok(open);
+  await countOpenAccounts(db);
+  await changeUnlocked(db, open.row, { status: "closed", closed_at: at });
+}
 
 async function oldestIntent({ db }: CostWorld["road"]["world"]): Promise<Date> {
   const { created_at: createdAt } = await db.root

@@ -54,6 +54,7 @@ class HistoryFill {
     await this.#numberPattern();
     await this.#copyAccounts();
     await this.#copyIntents();
+    await this.#addPrimedAccounts();
     await this.#copyPayments();
     await this.#copyPostings();
     await this.#copyEvents();
@@ -143,6 +144,14 @@ class HistoryFill {
         account: `replace(source.account, '${patternIntentId}', ${intentId})`,
       },
     });
+  }
+
+  /** The intent of each copy had an account that was closed. */
+  async #addPrimedAccounts(): Promise<void> {
+    await this.#client.query(`
+      insert into primed_account (chain, intent_id, account_id, token, status, keep_until, retry_at, created_at, closed_at)
+      select payout_namespace || ':' || payout_chain_reference, id, account_id, payout_token, 'closed', created_at, created_at, created_at, created_at
+      from intent`);
   }
 
   async #copyPayments(): Promise<void> {

@@ -64,7 +64,7 @@ export class InboxAccounts implements AccountSender {
     return first.map((each, index) => (each.units === undefined ? (second[index] ?? each) : each));
   }
 
-  prepareOpen(world: SenderWorld, items: readonly SettleItem[]): Promise<PreparedTransaction | undefined> {
+  async prepareOpen(world: SenderWorld, items: readonly SettleItem[]): Promise<PreparedTransaction | undefined> {
     const { program, feePayer, feeRecipient, tokenPrograms, feeCeiling } = this.#context;
     const inboxes = this.#requireInboxes(items);
     const instructions = inboxes.map(({ address: owner, tokenAccount: account, terms: { mint }, tokenProgram }) =>
@@ -84,7 +84,7 @@ export class InboxAccounts implements AccountSender {
   }
 
   /** The message is that of a settlement, so the same rules permit it. */
-  prepareClose(world: SenderWorld, items: readonly SettleItem[]): Promise<PreparedTransaction | undefined> {
+  async prepareClose(world: SenderWorld, items: readonly SettleItem[]): Promise<PreparedTransaction | undefined> {
     const { program, feePayer, feeRecipient, feeCeiling } = this.#context;
     const [first, ...others] = this.#requireInboxes(items);
     if (first === undefined) throw new Error("a batch needs an item");
