@@ -1,8 +1,16 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, test } from "node:test";
+import { sql } from "kysely";
 import { encodeFunctionData, parseAbi, type Hex } from "viem";
 import { DEFAULT_SETTINGS } from "../../src/dev/attestation/localAttestation.ts";
-import { denylistCall, setBurnLimitCall, setMinFeeCall, type LocalBridge } from "../../src/dev/chains/bridge.ts";
+import {
+  denylistCall,
+  setBurnLimitCall,
+  setMinFeeCall,
+  setPausedCall,
+  undenylistCall,
+  type LocalBridge,
+} from "../../src/dev/chains/bridge.ts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
 import { settlementRecord } from "../../src/settlement/settlementRecord.ts";
@@ -70,6 +78,21 @@ describe("paying on one chain and settling on another", () => {
       [away.caip2, home.caip2],
     );
     assert.ok(settlement?.txs.every(({ txHash }) => txHash !== paid));
+    const { rows: ledger } = await sql<{ account: string; units: bigint }>`
+      select case when account like 'inbox:%' then 'inbox' else account end as account, sum(amount_units) as units
+      from ledger_entry group by 1 order by 1`.execute(road.db.root);
+    assert.deepEqual(
+      Object.fromEntries(ledger.map(({ account, units }) => [account, Number(units)])),
+      {
+        "payer:world": -1_000_000_000,
+        "payout:world": 994_870_650,
+        "fee:platform": 4_999_350,
+        "fee:bridge": 130_000,
+        "bridge:cctp-v2": 0,
+        inbox: 0,
+      },
+      "the ledger has the same figures",
+    );
   });
 
   test("D5 every origin reaches every rail, a deposit on the settle chain beside them", async () => {
@@ -227,7 +250,7 @@ describe("paying on one chain and settling on another", () => {
     assert.equal((await road.intent(intent)).counted_units, 20n * USDC - BigInt(cost));
   });
 
-  test("an inbox that the bridge refuses is held with its reason, and a bridge below its minimum too", async () => {
+  test("an inbox on the bridge's denylist is held with its reason, and goes once it is off the list", async () => {
     const [home, , other] = chains;
     const intent = await road.create(home);
     await other.send(issuer, [denylistCall(bridgeOf(other), intent.inbox_address as Hex)]);
@@ -240,6 +263,30 @@ describe("paying on one chain and settling on another", () => {
     const [settlement] = await road.settlements(intent);
     assert.match(settlement?.reason ?? "", /^bridge_refused .*denylist/i);
     assert.equal((await road.balances(other, intent)).inbox, 20n * USDC, "the money stays in its inbox");
+    await other.send(issuer, [undenylistCall(bridgeOf(other), intent.inbox_address as Hex)]);
+    road.advance(3_600_000);
+    await road.untilLanded(intent);
+  });
+
+  test("a bridge that its issuer pauses delays burns on one chain and receipts on the other, with its reason, until it goes on", async () => {
+    const [home, away] = chains;
+    const setPaused = (chain: TestChain, isPaused: boolean) =>
+      chain.send(issuer, [setPausedCall(bridgeOf(chain), isPaused)]);
+    const intent = await road.create(home);
+    await setPaused(away, true);
+    await setPaused(home, true);
+    await road.pay(away, intent, 20n * USDC);
+    const hasReason = async () => /^bridge_refused .*paused/i.test((await road.settlements(intent))[0]?.reason ?? "");
+    await road.until(hasReason);
+    assert.equal((await road.balances(away, intent)).inbox, 20n * USDC);
+    await setPaused(away, false);
+    road.advance(3_600_000);
+    await road.until(async () => /^receive_refused .*paused/i.test((await crossingOf(intent))?.reason ?? ""));
+    await setPaused(home, false);
+    road.advance(3_600_000);
+    await road.untilLanded(intent);
+    const [amounts] = await amountsOf(intent);
+    assert.deepEqual(amounts?.slice(0, 2), ["landed", 20_000_000]);
   });
 
   test("a balance above the bridge's limit for one burn is held, and crosses whole once the limit allows it", async () => {

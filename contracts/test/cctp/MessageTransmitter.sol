@@ -22,6 +22,7 @@ contract MessageTransmitter {
     uint32 public immutable localDomain;
     address public immutable attester;
     mapping(bytes32 nonce => uint256 used) public usedNonces;
+    bool public paused;
 
     event MessageSent(bytes message);
     event MessageReceived(
@@ -38,9 +39,23 @@ contract MessageTransmitter {
         attester = attester_;
     }
 
+    modifier whenNotPaused() {
+        require(!paused, "Pausable: paused");
+        _;
+    }
+
+    function pause() external {
+        paused = true;
+    }
+
+    function unpause() external {
+        paused = false;
+    }
+
     /// @dev The nonce, the executed threshold, the fee and the expiration are left empty: the attester fills them in.
     function sendMessage(uint32 domain, bytes32 recipient, bytes32 caller, uint32 thresholdMin, bytes calldata body)
         external
+        whenNotPaused
     {
         require(domain != localDomain, "Domain is local domain");
         require(recipient != 0, "Recipient must be nonzero");
@@ -49,7 +64,7 @@ contract MessageTransmitter {
         emit MessageSent(abi.encodePacked(head, caller, thresholdMin, uint32(0), body));
     }
 
-    function receiveMessage(bytes memory message, bytes memory attestation) external returns (bool) {
+    function receiveMessage(bytes memory message, bytes memory attestation) external whenNotPaused returns (bool) {
         require(attestation.length == 65, "Invalid attestation length");
         require(signerOf(keccak256(message), attestation) == attester, "Invalid signature: not attester");
         require(message.length >= Message.BODY, "Invalid message: too short");

@@ -52,6 +52,10 @@ contract TokenMessenger is IMessageHandler {
         denylisted[account] = true;
     }
 
+    function unDenylist(address account) external {
+        denylisted[account] = false;
+    }
+
     function depositForBurn(
         uint256 amount,
         uint32 destinationDomain,

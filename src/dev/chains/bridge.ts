@@ -25,6 +25,9 @@ const bridgeAbi = parseAbi([
   "function addRemoteTokenMessenger(uint32 domain, bytes32 messenger)",
   "function setMinFee(uint256 minFee)",
   "function denylist(address account)",
+  "function unDenylist(address account)",
+  "function pause()",
+  "function unpause()",
 ]);
 
 /** As Circle's: ten million USDC a message. */
@@ -116,6 +119,16 @@ export function setBurnLimitCall({ minter }: LocalBridge, token: Hex, units: big
 /** Puts an account on the bridge's denylist: it can burn nothing more. */
 export function denylistCall({ messenger }: LocalBridge, account: Hex): ContractCall {
   return { to: messenger, data: encodeBridge("denylist", [account]) };
+}
+
+/** Takes an account off the denylist. */
+export function undenylistCall({ messenger }: LocalBridge, account: Hex): ContractCall {
+  return { to: messenger, data: encodeBridge("unDenylist", [account]) };
+}
+
+/** Stops or resumes all burns from a chain and all receipts on it. */
+export function setPausedCall({ transmitter }: LocalBridge, isPaused: boolean): ContractCall {
+  return { to: transmitter, data: encodeBridge(isPaused ? "pause" : "unpause", []) };
 }
 
 type BridgeFunction = (typeof bridgeAbi)[number]["name"];
