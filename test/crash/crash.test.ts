@@ -13,11 +13,11 @@ import { testEveryCrashPoint, testEveryPausePoint, type CrashPointOptions } from
 const CRASH_POINT_RUNS: Record<(typeof databases)[number], CrashPointOptions[]> = {
   pglite: [
     { scope: "effects", moment: "after", first: 1, stride: 12 },
-    { scope: "all", moment: "before", first: 5, stride: 151 },
+    { scope: "all", moment: "before", first: 5, stride: 101 },
   ],
   postgres: [
     { scope: "effects", moment: "after", first: 2, stride: 21 },
-    { scope: "all", moment: "after", first: 11, stride: 131 },
+    { scope: "all", moment: "after", first: 11, stride: 101 },
   ],
 };
 
