@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { sql } from "kysely";
 import { createPostgresDatabase, type PostgresDatabase } from "../../test/support/database.ts";
 import { randomAddress } from "../../test/support/intents.ts";
 import { stationWorld, type StationWorld } from "../../test/support/stationWorld.ts";
+import { waitUntilBlocked } from "../../test/support/waitUntilBlocked.ts";
 import { openDatabase, type Tx } from "../db/database.ts";
 import { createAccount } from "../merchant/createAccount.ts";
 import type { AccountRow } from "../merchant/store.ts";
@@ -16,7 +16,6 @@ import { writeIntentProgress } from "./store.ts";
 
 const CONCURRENT_CREATES = 200;
 const CONNECTIONS = 20;
-const POLLS_MAX = 20_000;
 
 let database: PostgresDatabase;
 let world: StationWorld;
@@ -196,12 +195,4 @@ async function runDuringTransaction<T>(change: (tx: Tx) => Promise<void>, begin:
   assert.ok(blocked.creating);
   // An object wraps the promise, because an async function awaits a promise that it returns.
   return { creating: blocked.creating };
-}
-
-async function waitUntilBlocked(tx: Tx): Promise<void> {
-  for (let polls = 0; polls < POLLS_MAX; polls += 1) {
-    const { rows } = await sql`select 1 from pg_locks where not granted`.execute(tx);
-    if (rows.length > 0) return;
-  }
-  throw new Error("no statement waits for the transaction");
 }

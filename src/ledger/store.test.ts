@@ -2,6 +2,7 @@ import { deepEqual, equal, match, rejects } from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { sql, type RawBuilder } from "kysely";
 import { databases, openTestDatabase } from "../../test/support/database.ts";
+import { waitUntilBlocked } from "../../test/support/waitUntilBlocked.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { array } from "../db/parameters.ts";
 import { runChecks } from "./check.ts";
@@ -373,20 +374,9 @@ test("two concurrent outflows of one inbox cannot both use the same balance", as
       () => "booked",
       (error: unknown) => String(error),
     );
-  await waitUntilBlocked(db);
+  await waitUntilBlocked(db.root);
   released.resolve();
   await first;
   match(await second, /ledger_balance_custody/);
   deepEqual(await runChecks(db, ledgerChecks), []);
 });
-
-const POLLS_MAX = 10_000;
-
-async function waitUntilBlocked(db: Db): Promise<void> {
-  for (let looks = 0; looks < POLLS_MAX; looks += 1) {
-    const { rows } = await sql<{ waiting: bigint }>`
-      select count(*) as waiting from pg_locks where not granted`.execute(db.root);
-    if ((rows[0]?.waiting ?? 0n) > 0n) return;
-  }
-  throw new Error("no session waits for a lock");
-}

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { HUB } from "../../src/dev/chains/contracts.ts";
-import { findPort } from "../../src/dev/findPort.ts";
+import { chooseFreePort } from "../support/freePort.ts";
 import { openDatabase, type Db } from "../../src/db/database.ts";
 import { startTestChain, type TestChain } from "../support/chain.ts";
 import { addMerchant } from "../support/merchants.ts";
@@ -71,7 +71,7 @@ export async function openChaosContext(): Promise<ChaosContext> {
     const added = await addMerchant(db, { feeBps: FEE_BPS, chainReference: String(chain.chainId), wallet });
     merchants.push({ name: `merchant ${index + 1}`, ...added });
   }
-  const installation = await openInstallation({ chain, databaseUrl, port: await findPort("127.0.0.1", 0) });
+  const installation = await openInstallation({ chain, databaseUrl, port: await chooseFreePort() });
   return {
     chain,
     db,

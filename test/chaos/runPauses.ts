@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import process from "node:process";
-import { findPort } from "../../src/dev/findPort.ts";
+import { chooseFreePort } from "../support/freePort.ts";
 import { openInstallation } from "../support/serviceInstallation.ts";
 import { openChaosContext, waitUntilSettled } from "./runKills.ts";
 import { MerchantClients, type AcknowledgedIntent } from "./merchants.ts";
@@ -32,7 +32,7 @@ const INTERVAL_MS_MAX = 1_500;
 export async function runPauses(options: PauseOptions): Promise<PauseReport> {
   const chaos = await openChaosContext();
   const { chain, db, databaseUrl } = chaos;
-  const other = await openInstallation({ chain, databaseUrl, port: await findPort("127.0.0.1", 0) });
+  const other = await openInstallation({ chain, databaseUrl, port: await chooseFreePort() });
   try {
     const random = new SeededRandom(options.seed);
     const running = [await chaos.installation.start(), await other.start()] as const;

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { findPort } from "../../src/dev/findPort.ts";
+import { chooseFreePort } from "../support/freePort.ts";
 import { openInstallation, type RunningService, type ServiceInstallation } from "../support/serviceInstallation.ts";
 import { openChaosContext, waitUntilSettled, type ChaosContext } from "./runKills.ts";
 import { MerchantClients, type AcknowledgedIntent } from "./merchants.ts";
@@ -46,7 +46,7 @@ const OUTPUT_CHARS_MAX = 4_000;
 export async function runProcessPair(options: ProcessPairOptions): Promise<ProcessPairReport> {
   const chaos = await openChaosContext();
   const { chain, databaseUrl } = chaos;
-  const other = await openInstallation({ chain, databaseUrl, port: await findPort("127.0.0.1", 0) });
+  const other = await openInstallation({ chain, databaseUrl, port: await chooseFreePort() });
   try {
     return await killInTurn(chaos, [chaos.installation, other], options);
   } finally {

@@ -11,7 +11,7 @@ import { useDevWorld } from "../support/devWorld.ts";
 // The demo shop, as `npm start` serves it: a payer presses one button, and the money arrives in the shop's wallet. With DEMO_IMAGES=<folder>
 // the test also writes the pictures of the README.
 
-const WAIT_MS = 40_000;
+const WAIT_MS = 120_000;
 const IMAGES = process.env["DEMO_IMAGES"];
 
 describe("the demo shop", { skip: skipWithoutChromium }, () => {

@@ -11,7 +11,7 @@ import { TestWallet } from "../support/testWallet.ts";
 
 // A shop on an origin of its own embeds the checkout of the dev world, and a wallet of the shop's page pays on a real chain.
 
-const WAIT_MS = 40_000;
+const WAIT_MS = 120_000;
 const PRICE = 25_000_000;
 const POLL_MS = 600;
 

@@ -13,7 +13,7 @@ import { TestWallet } from "../support/testWallet.ts";
 
 const skip = skipWithoutChromium;
 const TOKEN = parseAbi(["function transfer(address to, uint256 amount) returns (bool)"]);
-const WAIT_MS = 40_000;
+const WAIT_MS = 120_000;
 const PRICE = 25_000_000;
 /** What a wallet may be asked, and nothing else. */
 const ALLOWED_CALLS = [

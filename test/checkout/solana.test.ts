@@ -16,7 +16,7 @@ import { installStandardWallet, type AskedWallet, type StandardWalletOptions } f
 // Payers on Solana in a browser: the real server, a local chain, and a wallet of the Wallet Standard.
 
 const skip = skipWithoutChromium;
-const WAIT_MS = 20_000;
+const WAIT_MS = 120_000;
 const PRICE = 25_000_000n;
 const DESK = { viewport: { width: 1_280, height: 800 } };
 const PHONE = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true };

@@ -8,7 +8,7 @@ import { hubCreationCode } from "@tributary/inbox/hubCode";
 import { request } from "undici";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import { startLocalChains, type LocalChains } from "../../src/dev/chains/localChains.ts";
-import { findPort } from "../../src/dev/findPort.ts";
+import { chooseFreePort } from "../support/freePort.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { runCli, spawnCli, temporaryFolder } from "../support/cli.ts";
 import { createDatabaseOn, startOwnServer } from "../support/database.ts";
@@ -16,7 +16,7 @@ import { createDatabaseOn, startOwnServer } from "../support/database.ts";
 // The operator's main path on one local chain: configure, create a merchant, serve, take payments, stop.
 
 const folder = temporaryFolder();
-const POLLS_MAX = 200;
+const POLLS_MAX = 2_400;
 const POLL_MS = 50;
 let chains: LocalChains;
 
@@ -78,7 +78,7 @@ async function waitUntilReady(baseUrl: string): Promise<void> {
 test("accounts brand changes how the checkout looks, and shows it", async (t) => {
   const server = await startOwnServer({ isDurable: true });
   t.after(() => server.remove());
-  const config = writeConfig(await findPort("127.0.0.1", 0), { url: await createDatabaseOn(server, "looks") });
+  const config = writeConfig(await chooseFreePort(), { url: await createDatabaseOn(server, "looks") });
   const run = async (...words: string[]) => {
     const { code, out, err } = await runCli([...words, "--config", config, "--json"], { TRIBUTARY_HOME: folder.path });
     return { code, output: code === 0 ? JSON.parse(out) : out + err };
@@ -107,7 +107,7 @@ test("accounts brand changes how the checkout looks, and shows it", async (t) =>
 });
 
 test("serve runs the configuration, commands use the process or the database, and SIGTERM drains it", async (t) => {
-  const port = await findPort("127.0.0.1", 0);
+  const port = await chooseFreePort();
   const config = writeConfig(port);
   const baseUrl = `http://127.0.0.1:${port}`;
   const variables = { TRIBUTARY_HOME: folder.path };

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { inspect } from "node:util";
 import { loadConfig } from "../../src/config/loadConfig.ts";
-import { findPort } from "../../src/dev/findPort.ts";
+import { chooseFreePort } from "../support/freePort.ts";
 import { openDatabase, type Db } from "../../src/db/database.ts";
 import { runCli } from "../support/cli.ts";
 import { addMerchant } from "../support/merchants.ts";
@@ -171,7 +171,7 @@ describe("secrets", () => {
     site = await openInstallation({
       chain: UNREACHABLE_CHAIN,
       databaseUrl,
-      port: await findPort("127.0.0.1", 0),
+      port: await chooseFreePort(),
       config: {
         logLevel: "debug",
         gate: { url: `http://${host}`, secretEnv: "TEST_GATE_SECRET" },

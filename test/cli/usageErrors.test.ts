@@ -17,7 +17,7 @@ const NAMES = ["dev-two", "900002", "eip155:900002", "Dev Chain Two", "Dev-Two"]
 const UNKNOWN_ACCOUNT = "acct_00000000000000000000000000";
 const GAS_KEY = `0x${"1a".repeat(32)}`;
 const UNKNOWN_TX = `0x${"0".repeat(64)}`;
-const POLLS_MAX = 200;
+const POLLS_MAX = 1_200;
 const POLL_MS = 100;
 
 describe("command input", () => {

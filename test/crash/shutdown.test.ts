@@ -6,7 +6,7 @@ import process from "node:process";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
-import { findPort } from "../../src/dev/findPort.ts";
+import { chooseFreePort } from "../support/freePort.ts";
 import { openChaosContext, type ChaosContext } from "../chaos/runKills.ts";
 import { MerchantClients } from "../chaos/merchants.ts";
 import { SeededRandom } from "../chaos/seededRandom.ts";
@@ -26,7 +26,7 @@ describe("shutdown of the service", () => {
   after(() => chaos.close());
 
   const newSite = async (options: Omit<InstallationOptions, "port">) =>
-    openInstallation({ ...options, port: await findPort("127.0.0.1", 0) });
+    openInstallation({ ...options, port: await chooseFreePort() });
 
   /** Creates an intent at `baseUrl` and pays it on the chain. */
   async function payNewIntent(baseUrl: string): Promise<void> {

@@ -271,13 +271,13 @@ async function withPage(use: (page: Page, context: BrowserContext) => Promise<vo
 }
 
 async function screen(page: Page, name: string): Promise<void> {
-  await page.locator(`main[data-screen="${name}"]`).waitFor({ timeout: 15_000 });
+  await page.locator(`main[data-screen="${name}"]`).waitFor();
 }
 
 /** Opens the page with its token and chooses the payout's own coin. */
 async function openReady(page: Page, { intentId, widgetToken }: Pick<Json, "intentId" | "widgetToken">): Promise<void> {
   await page.goto(`${base}/c/${intentId}#${widgetToken}`);
-  await page.locator("main[data-screen=choose], main[data-screen=ready]").waitFor({ timeout: 15_000 });
+  await page.locator("main[data-screen=choose], main[data-screen=ready]").waitFor();
   const first = page.locator(".opt.first");
   if (await first.isVisible()) await first.click();
   await screen(page, "ready");

@@ -170,7 +170,7 @@ test("C24 a listed site shows the checkout in a frame", { skip }, async () => {
   await withPage(shop, async (page, consoleLines) => {
     assert.equal(await embed(page, intentId), "ticket");
     const frame = page.frameLocator("iframe");
-    await frame.locator("main[data-screen]:not([data-screen=opening])").waitFor({ timeout: 15_000 });
+    await frame.locator("main[data-screen]:not([data-screen=opening])").waitFor();
     if (await frame.locator("main[data-screen=choose]").isVisible()) await frame.locator(".opt.first").click();
     assert.equal(await frame.locator("#address").first().textContent(), inboxAddress);
     const inner = page.frames().find((each) => each.url().startsWith(base));
@@ -220,7 +220,7 @@ test("C23 an outgoing link carries neither the token nor a referrer", { skip }, 
   context.on("request", (request) => urls.push(request.url()));
   await page.goto(`${otherBase}/c/${created.intentId}#${created.widgetToken}`);
   const link = page.locator("[data-deposit] a");
-  await link.waitFor({ timeout: 15_000 });
+  await link.waitFor();
   const [popup] = await Promise.all([context.waitForEvent("page"), link.click()]);
   await popup.waitForLoadState();
   const explorerRequest = evil.requests.findLast(({ url }) => url?.startsWith("/tx/"));
@@ -268,7 +268,7 @@ async function frame(page: Page, url: string): Promise<void> {
 
 /** Waits until the browser blocks the frame and logs the frame-ancestors rule. */
 async function waitForBlockedFrame(page: Page, consoleLines: readonly string[]): Promise<void> {
-  const deadline = AbortSignal.timeout(15_000);
+  const deadline = AbortSignal.timeout(120_000);
   while (!consoleLines.some((text) => text.includes("frame-ancestors")) && !deadline.aborted)
     await page.waitForTimeout(20);
   assert.ok(

@@ -10,7 +10,7 @@ import { events, inFrame, useShops, waitForEvent } from "../support/shopPage.ts"
 
 const skip = skipWithoutChromium;
 const shops = useShops();
-const WAIT_MS = 20_000;
+const WAIT_MS = 120_000;
 
 test("the served scripts are those of the sources, and any origin may read them", async () => {
   const served = {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { sql } from "kysely";
-import { findPort } from "../../src/dev/findPort.ts";
+import { chooseFreePort } from "../support/freePort.ts";
 import { openDatabase, type Db } from "../../src/db/database.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { runCli } from "../support/cli.ts";
@@ -47,7 +47,7 @@ describe("several processes", () => {
         openInstallation({
           chain: UNREACHABLE_CHAIN,
           databaseUrl,
-          port: await findPort("127.0.0.1", 0),
+          port: await chooseFreePort(),
           config: {
             logLevel: "debug",
             gate: { url: remote.url, secretEnv: "TEST_GATE_SECRET" },

@@ -5,7 +5,7 @@ import { after, before, describe, test } from "node:test";
 import { hubAddress } from "@tributary/inbox/hub";
 import { getAddress, type Hex } from "viem";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
-import { findPort } from "../../src/dev/findPort.ts";
+import { chooseFreePort } from "../support/freePort.ts";
 import { openDatabase } from "../../src/db/database.ts";
 import { startTestChain, type TestChain } from "../support/chain.ts";
 import { runCli, temporaryFolder } from "../support/cli.ts";
@@ -63,7 +63,7 @@ async function runThenWipeServer(): Promise<Answer> {
     wallet: WALLET,
     recovery: DEV_ACCOUNTS.recoveryFirst.address,
   });
-  const site = await openInstallation({ chain: home, databaseUrl, port: await findPort("127.0.0.1", 0) });
+  const site = await openInstallation({ chain: home, databaseUrl, port: await chooseFreePort() });
   const running = await site.start();
   try {
     const response = await fetch(`${site.baseUrl}/api/v1/intents`, {

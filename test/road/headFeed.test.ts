@@ -8,7 +8,7 @@ import { openWebSocketProxy, type WebSocketProxy } from "../support/webSocketPro
 // All loops run over a websocket proxy that drops connections and frames. With a polling interval of an hour, only pushed heads find deposits.
 
 const HOUR_MS = 3_600_000;
-const WAIT_MS_MAX = 60_000;
+const WAIT_MS_MAX = 120_000;
 
 type HeadFeed = { road: Road; proxy: WebSocketProxy };
 

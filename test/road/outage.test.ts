@@ -3,7 +3,7 @@ import { test, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Hex } from "viem";
 import { HUB } from "../../src/dev/chains/contracts.ts";
-import { findPort } from "../../src/dev/findPort.ts";
+import { chooseFreePort } from "../support/freePort.ts";
 import { openDatabase } from "../../src/db/database.ts";
 import { openBlockingProxy } from "../crash/blockingProxy.ts";
 import { runCli } from "../support/cli.ts";
@@ -62,7 +62,7 @@ async function openOutageContext(t: TestContext) {
   const { apiKey } = await addMerchant(db, { chainReference: String(chain.chainId) });
   await db.close();
   const openService = async (rpcUrl: string) => {
-    const port = await findPort("127.0.0.1", 0);
+    const port = await chooseFreePort();
     const site = await openInstallation({ chain: { ...chain, rpcUrl }, databaseUrl, port });
     t.after(() => site.remove());
     return site;

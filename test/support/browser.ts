@@ -9,6 +9,9 @@ const PLACES = [
   "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 ];
 
+/** Longer than the default of 30 seconds, which a busy machine may need. */
+const WAIT_MS_MAX = 120_000;
+
 /** Finds a Chromium on this machine: the one in CHROMIUM_PATH, else one in a usual place. */
 function findChromium(): string | undefined {
   const named = process.env["CHROMIUM_PATH"];
@@ -24,5 +27,12 @@ export const skipWithoutChromium: string | false =
 export async function openBrowser(): Promise<Browser> {
   const executablePath = findChromium();
   if (executablePath === undefined) throw new Error("no Chromium found: install it or set CHROMIUM_PATH");
-  return await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+  const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+  const newContext = browser.newContext.bind(browser);
+  browser.newContext = async (options) => {
+    const context = await newContext(options);
+    context.setDefaultTimeout(WAIT_MS_MAX);
+    return context;
+  };
+  return browser;
 }

@@ -1,5 +1,6 @@
+import assert from "node:assert/strict";
 import { after, before } from "node:test";
-import { findPort } from "../../src/dev/findPort.ts";
+import { chooseFreePort } from "./freePort.ts";
 import { startDevProcess, temporaryFolder, type DevProcess } from "./cli.ts";
 
 // A dev world takes six processor seconds to start, so a test process has one. It ends after the last test. Each test uses accounts and
@@ -37,10 +38,11 @@ after(async () => {
   dev?.child.kill("SIGTERM");
   await dev?.ended;
   home.remove();
+  if (dev !== undefined) assert.equal(dev.child.exitCode, 0, `the dev world did not stop in order: ${dev.err()}`);
 });
 
 async function startWorld(): Promise<DevProcess> {
-  return startDevProcess([], { ...variables, PORT: String(await findPort("127.0.0.1", 0)) });
+  return startDevProcess([], { ...variables, PORT: String(await chooseFreePort()) });
 }
 
 /** Starts the dev world of this process before the tests of a `describe`. Its folder is also theirs. */

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 
-const GONE_TRIES_MAX = 200;
+const GONE_TRIES_MAX = 4_800;
 const GONE_PAUSE_MS = 25;
 
 const program = `

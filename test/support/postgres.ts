@@ -17,7 +17,7 @@ const run = promisify(execFile);
 /** PostgreSQL refuses to run as root. On Linux, this is the id of the user "nobody". */
 const UNPRIVILEGED_ID = 65_534;
 
-const READY_TRIES_MAX = 400;
+const READY_TRIES_MAX = 4_800;
 const READY_PAUSE_MS = 25;
 
 const SUPERUSER = "tributary";

@@ -8,7 +8,7 @@ import { openMerchantSite, type MerchantSite } from "./merchantSite.ts";
 
 // Pages of merchants that use the SDK, with the service on another origin.
 
-const WAIT_MS = 20_000;
+const WAIT_MS = 120_000;
 
 /** Set before the first test. `shop` is on the merchant's list of page origins, `evil` is on none. */
 export class Shops {

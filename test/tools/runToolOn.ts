@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const CONFIGURATION = ["tsconfig.json", ".oxlintrc.json", ".oxfmtrc.json", "knip.json"];
 const PACKAGE = '{\n  "name": "plant",\n  "private": true,\n  "type": "module"\n}\n';
-const RUN_MS_MAX = 60_000;
+const RUN_MS_MAX = 180_000;
 
 export type Outcome = { readonly passed: boolean; readonly output: string };
 

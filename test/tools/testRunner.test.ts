@@ -16,7 +16,7 @@ const repository = fileURLToPath(new URL("../../", import.meta.url));
 const folders: string[] = [];
 const PASSING = `import { test } from "node:test";\ntest("passes", () => undefined);\n`;
 const FAILING = `import { test } from "node:test";\ntest("falls", () => { throw new Error("no"); });\n`;
-const POLLS_MAX = 200;
+const POLLS_MAX = 2_400;
 const POLL_MS = 50;
 
 function createProject(

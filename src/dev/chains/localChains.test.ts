@@ -19,7 +19,8 @@ const CHAINS = [
   { chainId: 900_001, name: "One" },
   { chainId: 900_002, name: "Two" },
 ];
-const READY_MS_MAX = 6_000;
+/** They start in two seconds; a busy machine may take far longer. A call that hangs takes minutes. */
+const READY_MS_MAX = 60_000;
 
 test("the generated token code matches the package", () => {
   assert.deepEqual(code, compactFiatToken());
