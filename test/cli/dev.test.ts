@@ -10,14 +10,18 @@ import type { DevManifest } from "../../src/dev/devManifest.ts";
 import { evmChains, solanaOf } from "../support/devWorld.ts";
 import { descendantsOf, runCli, spawnCli, startDevProcess, temporaryFolder, type DevProcess } from "../support/cli.ts";
 
-// One dev world, used by every command and then killed. Its configured port is in use, so it must choose another.
+// One dev world that is kept: started as a person does and stopped, started again for every command, and then killed. Its configured port
+// is in use, so it must choose another.
 
 const folder = temporaryFolder();
 const home = { TRIBUTARY_HOME: folder.path };
+const kept = join(folder.path, "world");
 const squatter = createServer();
-const POLLS_MAX = 100;
+const POLLS_MAX = 2_400;
 const POLL_MS = 50;
 
+/** The output of the first start, and its manifest. */
+const first = { said: "", exitCode: -1 as number | null, accounts: [] as DevManifest["accounts"] };
 let dev: DevProcess;
 let busyPort: number;
 
@@ -26,14 +30,48 @@ before(async () => {
   await once(squatter, "listening");
   const address = squatter.address();
   busyPort = typeof address === "object" && address !== null ? address.port : 0;
-  dev = await startDevProcess([], { ...home, PORT: String(busyPort) });
+  await startAndInterrupt();
+  dev = await startDevProcess(["--keep", kept], { ...home, PORT: String(busyPort) });
 });
+
+async function startAndInterrupt(): Promise<void> {
+  const child = spawnCli(["dev", "--keep", kept], { ...home, PORT: String(busyPort) });
+  let isStopping = false;
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on("data", (piece: Buffer) => {
+      first.said += piece.toString();
+      if (isStopping || !first.said.includes("Press Ctrl-C to stop.")) return;
+      isStopping = true;
+      first.accounts = readRunFile().ready.accounts;
+      child.kill("SIGINT");
+    });
+  await once(child, "close");
+  first.exitCode = child.exitCode;
+}
+
+function readRunFile(): { ready: DevManifest; socketPath: string } {
+  return JSON.parse(readFileSync(join(folder.path, "dev.json"), "utf8")) as { ready: DevManifest; socketPath: string };
+}
 
 after(() => {
   squatter.close();
   folder.remove();
   // Last, because `dev` is undefined when the start failed.
   dev.child.kill("SIGKILL");
+});
+
+test("without --json, dev prints its URL, its documentation and commands to try, and stops on Ctrl-C", () => {
+  const { said, exitCode } = first;
+  assert.equal(exitCode, 0, said);
+  const [, baseUrl = ""] = /^Tributary is ready at (\S+)$/m.exec(said) ?? [];
+  assert.ok(said.split("\n").includes(`Documentation is at ${baseUrl}/docs`), said);
+  assert.ok(said.includes(`A demo shop is at ${baseUrl}/demo: press Buy`), said);
+  assert.match(said, /npx tributary pay pi_…/);
+});
+
+test("dev --keep restores the same world", () => {
+  assert.equal(first.accounts.length, 2);
+  assert.deepEqual(dev.ready.accounts, first.accounts);
 });
 
 test("dev --json prints the manifest in one line", () => {
@@ -100,11 +138,10 @@ test("docsUrl serves the documentation", async () => {
 
 test("only this user can read the run file and open the socket", () => {
   assert.equal(statSync(folder.path).mode & 0o777, 0o700);
-  const file = join(folder.path, "dev.json");
-  assert.equal(statSync(file).mode & 0o777, 0o600);
-  const written = JSON.parse(readFileSync(file, "utf8")) as { ready: DevManifest; socketPath: string };
-  assert.deepEqual(written.ready, dev.ready);
-  assert.equal(statSync(written.socketPath).mode & 0o777, 0o600);
+  assert.equal(statSync(join(folder.path, "dev.json")).mode & 0o777, 0o600);
+  const { ready, socketPath } = readRunFile();
+  assert.deepEqual(ready, dev.ready);
+  assert.equal(statSync(socketPath).mode & 0o777, 0o600);
 });
 
 test("commands use the running process", async () => {
@@ -222,42 +259,10 @@ test("after SIGKILL its chains end, and commands ignore its run file", async () 
   assert.match(err, /No running process was found/);
 });
 
-test("without --json, dev prints its URL, its documentation and commands to try", async (t) => {
-  const own = temporaryFolder();
-  t.after(() => own.remove());
-  const child = spawnCli(["dev"], { TRIBUTARY_HOME: own.path, PORT: String(busyPort) });
-  t.after(() => child.kill("SIGKILL"));
-  let said = "";
-  child.stdout?.on("data", (piece: Buffer) => {
-    said += piece.toString();
-    if (said.includes("Press Ctrl-C to stop.")) child.kill("SIGTERM");
-  });
-  await once(child, "exit");
-  assert.equal(child.exitCode, 0, said);
-  const [, baseUrl = ""] = /^Tributary is ready at (\S+)$/m.exec(said) ?? [];
-  assert.ok(said.split("\n").includes(`Documentation is at ${baseUrl}/docs`), said);
-  assert.ok(said.includes(`A demo shop is at ${baseUrl}/demo: press Buy`), said);
-  assert.match(said, /npx tributary pay pi_…/);
-});
-
-test("dev --keep restores the same world, stops on SIGTERM, and rejects chains that do not match", async (t) => {
-  const folderOfWorld = temporaryFolder();
-  t.after(() => folderOfWorld.remove());
-  const directory = join(folderOfWorld.path, "world");
-  const variables = { TRIBUTARY_HOME: folder.path, PORT: String(busyPort) };
-  const first = await startDevProcess(["--keep", directory], variables);
-  first.child.kill("SIGTERM");
-  await first.ended;
-  assert.equal(first.child.exitCode, 0, first.err());
-
-  const second = await startDevProcess(["--keep", directory], variables);
-  second.child.kill("SIGINT");
-  await second.ended;
-  assert.deepEqual(second.ready.accounts, first.ready.accounts);
-
-  const file = join(directory, "world.json");
+test("dev --keep rejects chains that do not match its directory", async () => {
+  const file = join(kept, "world.json");
   writeFileSync(file, readFileSync(file, "utf8").replace(/("eip155:900001": "0x)[0-9a-f]{4}/, "$10000"));
-  const third = await runCli(["dev", "--keep", directory], variables);
-  assert.equal(third.code, 1);
-  assert.match(third.err, /has a state of another Dev Chain One .*: remove the directory/);
+  const { code, err } = await runCli(["dev", "--keep", kept], { ...home, PORT: String(busyPort) });
+  assert.equal(code, 1);
+  assert.match(err, /has a state of another Dev Chain One .*: remove the directory/);
 });
