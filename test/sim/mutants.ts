@@ -270,8 +270,8 @@ export const mutants: readonly Mutant[] = [
     patches: [
       {
         path: "src/settlement/observe/sweepObservation.ts",
-        search: `if (before?.status !== "landed" && before?.status !== "bridging") return;`,
-        replace: `if (before?.status !== "failed") return;`,
+        search: `if (before.status !== "landed" && before.status !== "bridging") return;`,
+        replace: `if (before.status !== "failed") return;`,
       },
     ],
   },
