@@ -48,7 +48,7 @@ async function planForIntents(
   return world.db.transaction(async (tx) => {
     // Observing a sweep takes these locks too. Another process or a stranger may have settled these inboxes by now.
     await lockIntents(tx, intentIds);
-    const { hasMore } = await assignToLandedSweeps(tx, { chain, intentIds });
+    const { hasMore } = await assignToSweeps(tx, { chain, intentIds });
     const due = hasMore ? [] : await listDueInboxes(tx, { chain, countedBefore, at, limit: PLAN_MAX, intentIds });
     await insertPlannedSettlements(
       tx,
@@ -60,10 +60,10 @@ async function planForIntents(
 }
 
 /**
- * Assigns late deposits to the landed sweep that took them: planning them again would send empty sweeps for ever. `hasMore`: the next call
+ * Assigns late deposits to the sweep or burn that took them: planning them again would send empty sweeps for ever. `hasMore`: the next call
  * assigns the rest, and then plans.
  */
-async function assignToLandedSweeps(
+async function assignToSweeps(
   tx: Tx,
   scope: { chain: Caip2; intentIds: readonly string[] },
 ): Promise<{ hasMore: boolean }> {

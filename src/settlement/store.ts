@@ -44,7 +44,7 @@ export async function lockInboxSettlements(
     .toSorted((a, b) => (a.seq < b.seq ? -1 : 1));
 }
 
-/** Counted deposits of these intents that are unassigned although a later sweep has landed, each with the first such sweep. */
+/** Counted deposits of these intents that are unassigned although a later sweep or burn took them, each with the first such settlement. */
 export async function listUnassignedSweptDeposits(
   tx: Tx,
   scope: { chain: Caip2; intentIds: readonly string[]; limit: number },
@@ -55,7 +55,8 @@ export async function listUnassignedSweptDeposits(
     cross join lateral (
       select settlement.id from movement departure join settlement
         on settlement.chain = departure.chain and settlement.chain_tx = departure.chain_tx
-        and settlement.intent_id = departure.intent_id and settlement.token = departure.token and settlement.status = 'landed'
+        and settlement.intent_id = departure.intent_id and settlement.token = departure.token
+        and settlement.status in ('landed','bridging')
         and (settlement.burn_id is null or settlement.burn_id = departure.id)
       where departure.intent_id = arrival.intent_id and departure.chain = arrival.chain and departure.token = arrival.token
         and departure.direction = 'out' and departure.orphaned_at is null

@@ -171,6 +171,33 @@ for (const kind of thoroughDatabases) {
       deepEqual(crossings, []);
     });
 
+    test("a deposit that a provider omitted until its burn was on the way belongs to this burn's settlement", async () => {
+      const intent = await create();
+      await pay(intent, AWAY, 3n * USDC);
+      await work();
+      const burnTx = await burn(intent, { amountUnits: 10n * USDC });
+      await work();
+      await pay(intent, AWAY, 7n * USDC);
+      await work();
+      deepEqual(
+        (await settlementsOf(intent)).map(({ status }) => status),
+        ["bridging"],
+      );
+      const sweepTx = newChainTx();
+      await record(intent, [
+        minted(await attest(burnTx, 1), [10n * USDC, 0n], { chainTx: sweepTx }),
+        ...swept(intent, 10n * USDC, { chainTx: sweepTx, block: 300n }),
+      ]);
+      await work();
+      deepEqual(
+        (await settlementsOf(intent)).map(({ status, amounts }) => [status, ...amounts]),
+        [["landed", "10000000", "0", "50000", "9950000"]],
+      );
+      const { counted_units, settled_units } = await intentOf(intent);
+      deepEqual([counted_units, settled_units], [10n * USDC, 10n * USDC]);
+      await assertChecks();
+    });
+
     test("a burn may be booked before the settlement station has taken it", async () => {
       const intent = await create();
       await pay(intent, AWAY, 6n * USDC);
