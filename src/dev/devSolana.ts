@@ -40,6 +40,8 @@ const BLOCKS_BEFORE = 200;
 /** As the EVM chains of the dev world, it is final after two blocks more. */
 const FINALIZED_AFTER = 3;
 const COMPUTE_UNIT_PRICE_MAX = 1_000_000n;
+/** Unused token accounts are closed soon enough to see it. */
+const PRIMING = { openTotal: 50, openPerAccount: 20, hourlyPerAccount: 200, keepMs: 10 * 60_000 };
 
 /** Starts the cluster in this process: a transaction takes a millisecond, and an idle second less than two. */
 export async function startDevSolana(clock: Clock, stateDirectory: string | undefined): Promise<DevSolana> {
@@ -123,5 +125,6 @@ function devSolanaChain({ reference, url, wsUrl }: LocalSolana, baseUrl: string)
     feePayerKey: encodeKeyPair(operator),
     feeRecipient: feeRecipient.address,
     computeUnitPriceMax: COMPUTE_UNIT_PRICE_MAX,
+    priming: PRIMING,
   };
 }
