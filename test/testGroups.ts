@@ -70,7 +70,9 @@ export const TEST_RUN: TestRunSetup = {
     { name: "local Solana", files: ["src/dev/solana/**"], isShared: true, preload: ["test/support/solana.ts"] },
     {
       name: "chain",
-      files: ["src/chain/{checkedReader,rpc/*,evm/*,evm/rpc/*,evm/send/!(nonceRecovery),solana/*}.test.ts"],
+      files: [
+        "src/chain/{checkedReader,rpc/*,evm/*,evm/bridge/*,evm/rpc/*,evm/send/!(nonceRecovery),solana/*}.test.ts",
+      ],
       isShared: true,
     },
     {
