@@ -7,7 +7,7 @@ import { heading } from "./detect/statistics.ts";
 
 // Measures detection latency: after an outage, at the chain's head, and with more and more inboxes.
 
-const PARTS = ["backfill", "rivals", "live", "memory", "growth"] as const;
+const PARTS = ["backfill", "rivals", "live", "memory", "growth", "solana", "accounts"] as const;
 type Part = (typeof PARTS)[number];
 
 const RUNS = 5;
@@ -20,6 +20,8 @@ const OTHERS: Readonly<Record<string, () => Promise<unknown>>> = {
   live: async () => (await import("./detect/live.ts")).benchLive(),
   memory: async () => (await import("./detect/memory.ts")).benchMemory(),
   growth: async () => (await import("./detect/growth.ts")).benchGrowth(),
+  solana: async () => (await import("./detect/liveSolana.ts")).benchLiveSolana(),
+  accounts: async () => (await import("./detect/manyAccounts.ts")).benchManyAccounts(),
 };
 
 const USAGE = `Usage: npm run bench -- detect [--only=${PARTS.join("|")}] [--runs=${RUNS}] [--profiles=FOLDER]

@@ -78,6 +78,8 @@ export type SolanaRoadOptions = {
   /** Other providers than the honest one, by the URL of the honest one. */
   rpcUrls?: (honest: string) => Promise<readonly string[]>;
   agreement?: SolanaChainConfig["agreement"];
+  /** The chain pushes its slots. Default false. */
+  hasFeed?: boolean;
   log?: Logger;
   priming?: SolanaChainConfig["priming"];
 };
@@ -205,15 +207,17 @@ async function runLoopsOnce(world: World, chain: Chain): Promise<void> {
   await replanSettlements(world, chain.caip2);
 }
 
-type ChainOptions = Pick<SolanaRoadOptions, "agreement" | "priming"> & { rpcUrls: readonly string[] };
+type ChainOptions = Pick<SolanaRoadOptions, "agreement" | "hasFeed" | "priming"> & { rpcUrls: readonly string[] };
 
-function solanaConfig(solana: LocalSolana, payer: Keypair, { rpcUrls, agreement, priming }: ChainOptions): Config {
+function solanaConfig(solana: LocalSolana, payer: Keypair, options: ChainOptions): Config {
+  const { rpcUrls, agreement, hasFeed, priming } = options;
   const chain: SolanaChainConfig = {
     caip2: caip2("solana", solana.reference),
     chainId: 104,
     name: "Local Solana",
     slug: "solana-local",
     rpcUrls: [...rpcUrls],
+    ...(hasFeed === true && { wsUrls: [solana.wsUrl] }),
     publicRpcUrl: solana.url,
     explorerUrl: "http://127.0.0.1:8787/explorer",
     native: { name: "Solana", symbol: "SOL", decimals: 9 },

@@ -31,8 +31,8 @@ const CLAIM_MS = 10_000;
 const VIEWED_MS = 200;
 /** All balances are compared in this time, however many they are. */
 const PASS_MS = 600_000;
-/** Inboxes in a page of a pass, about. */
-const PAGE_INBOXES = 100n;
+/** Inboxes in a page of a pass: as many as four requests at a time take. */
+const PAGE_INBOXES = 400;
 /** Providers list an inbox's transactions some seconds after they show its balance. */
 const UNEXPLAINED_MS = 60_000;
 const POLL_MS_DEFAULT = 1_000;
@@ -49,6 +49,7 @@ export async function followAccounts(
   scope: "viewed" | "all",
 ): Promise<number | undefined> {
   const at = world.clock.now();
+  const startedMs = world.clock.monotonicMs();
   const claim = { chain: chain.caip2, at, until: addMs(at, CLAIM_MS) };
   if (scope === "all") {
     const difference = await claimDifference(world.db, claim);
@@ -56,13 +57,17 @@ export async function followAccounts(
     await rereadSettled(world, chain);
   }
   const pass = await claimPass(world.db, claim, [scope]);
-  return pass && comparePage(world, chain, pass);
+  return pass && comparePage(world, chain, { pass, startedMs });
 }
 
 /** Compares a page of a pass. Returns the pause until the next one. */
-async function comparePage(world: WatchWorld, chain: Chain, pass: BalancePass): Promise<number> {
+async function comparePage(
+  world: WatchWorld,
+  chain: Chain,
+  { pass, startedMs }: { pass: BalancePass; startedMs: number },
+): Promise<number> {
   const { scope, position } = pass;
-  const query = { chain: chain.caip2, scope, position, at: world.clock.now(), viewedMs: 0 };
+  const query = { chain: chain.caip2, scope, position, at: world.clock.now(), inboxesMax: PAGE_INBOXES, viewedMs: 0 };
   const page = await readPassPage(world.db, query);
   if (scope === "viewed" && position === null) getChainMemory(world, chain).isViewed = page.inboxes.length > 0;
   if (page.inboxes.length > 0) {
@@ -72,7 +77,9 @@ async function comparePage(world: WatchWorld, chain: Chain, pass: BalancePass): 
     if (block) await explainBalances(world, chain, { cursor: block, balances, isReverse });
   }
   const at = world.clock.now();
-  const pauseMs = scope === "all" ? pagePauseMs(world, chain, pass) : page.next === undefined ? VIEWED_MS : 0;
+  const workedMs = world.clock.monotonicMs() - startedMs;
+  const pauseMs =
+    scope === "all" ? pagePauseMs(world, chain, { pass, workedMs }) : page.next === undefined ? VIEWED_MS : 0;
   const progress = { position: page.next, comparedCount: page.inboxes.length, at, nextAt: addMs(at, pauseMs) };
   await advancePass(world.db, pass, progress);
   return pauseMs;
@@ -85,11 +92,16 @@ function isPassReverse(world: WatchWorld, chain: Chain, position: string | null)
   return memory.isPassReverse;
 }
 
-/** Few inboxes are compared as often as the chain is polled; more share the time of a pass. */
-function pagePauseMs(world: WatchWorld, chain: Chain, { completed_count: completedCount }: BalancePass): number {
-  const pages = Number((completedCount ?? 0n) / PAGE_INBOXES) + 1;
+/** Few inboxes are compared as often as the chain is polled; more share the time of a pass, to which the work on each page belongs. */
+function pagePauseMs(
+  world: WatchWorld,
+  chain: Chain,
+  { pass, workedMs }: { pass: BalancePass; workedMs: number },
+): number {
+  const pages = Math.ceil(Number(pass.completed_count ?? 0n) / PAGE_INBOXES) + 1;
   const pollMs = findWatchedChain(world.catalog, chain.caip2)?.pollMs ?? POLL_MS_DEFAULT;
-  return Math.min(pollMs, Math.floor(PASS_MS / pages));
+  const shareMs = PASS_MS / pages;
+  return shareMs >= pollMs ? pollMs : Math.max(0, Math.floor(shareMs - workedMs));
 }
 
 type ComparedPage = { cursor: KnownBlock; isReverse: boolean };

@@ -21,6 +21,8 @@ export type PageQuery = {
   scope: PassScope;
   position: string | null;
   at: Date;
+  /** The most inboxes of a page of `all`. Default 100. */
+  inboxesMax?: number;
   /** How long ago a view may have ended, in milliseconds. */
   viewedMs?: number;
 };
@@ -50,12 +52,12 @@ export async function readPassPage(db: Db, query: PageQuery): Promise<PassPage> 
 
 type InboxOfPage = ComparedInbox & { seq: bigint; createdAt: Date };
 
-async function readAll(db: Db, { chain, position }: PageQuery): Promise<PassPage> {
+async function readAll(db: Db, { chain, position, inboxesMax = PAGE_INBOXES }: PageQuery): Promise<PassPage> {
   const { rows } = await sql<InboxOfPage>`
     select inbox.seq, inbox.intent_id as "intentId", inbox.address, inbox.token, inbox.created_at as "createdAt" from inbox
     where ${isInboxOnChain(chain)} and inbox.seq > ${BigInt(position ?? -1)}::bigint
-    order by inbox.seq limit ${PAGE_INBOXES}`.execute(db.root);
-  return { inboxes: rows, next: rows.length < PAGE_INBOXES ? undefined : rows.at(-1)?.seq.toString() };
+    order by inbox.seq limit ${inboxesMax}`.execute(db.root);
+  return { inboxes: rows, next: rows.length < inboxesMax ? undefined : rows.at(-1)?.seq.toString() };
 }
 
 /** The newest first, until one is too old. */

@@ -2,13 +2,14 @@ import { randomFillSync } from "node:crypto";
 import { openDatabase } from "../../../src/db/database.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { AddressSet } from "../../../src/chain/evm/filter/addressSet.ts";
+import { AddressFingerprints } from "../../../src/chain/solana/addressFingerprints.ts";
 import { WatchedInboxes } from "../../../src/watch/inboxes/watchedInboxes.ts";
 import { serveParent } from "./runInChildProcess.ts";
 import { median } from "./statistics.ts";
 
 // Measures one kind of address set in an otherwise empty process.
 
-export type SetImplementation = "AddressSet" | "Set" | "Map";
+export type SetImplementation = "AddressSet" | "AddressFingerprints" | "Set" | "Map";
 export type MemoryJob = { kind: "hold"; holder: SetImplementation; count: number } | { kind: "load"; url: string };
 export type SetReport = {
   /** Memory growth after garbage collection, and its peak with garbage. */
@@ -69,6 +70,10 @@ function createHolder(holder: SetImplementation): AddressHolder {
     const set = new AddressSet();
     const hasAt = (bytes: Uint8Array, offset: number) => set.hasAt(bytes, offset);
     return { add: (hex) => set.addHexAt(hex, 0), size: () => set.size, hasAt };
+  }
+  if (holder === "AddressFingerprints") {
+    const set = new AddressFingerprints();
+    return { add: (hex) => set.addAll(hex), size: () => set.size };
   }
   const textOf = (hex: Buffer) => `0x${hex.toString("latin1")}`;
   if (holder === "Set") {
