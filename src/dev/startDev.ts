@@ -17,6 +17,9 @@ import { openReadableLog } from "../operator/process/logs.ts";
 import { startOperatorControl } from "../operator/control/startOperatorControl.ts";
 import { exitOnFatal } from "../operator/process/shutdown.ts";
 import type { Terminal } from "../operator/process/terminal.ts";
+import type { Chain } from "../chain/chain.ts";
+import { initializeCursor } from "../watch/follow/initializeCursor.ts";
+import { findCursor } from "../watch/store/store.ts";
 import { startAttestationServer, type AttestationServer } from "./attestation/attestationServer.ts";
 import { BRIDGED_SYMBOL, DEV_CHAINS, devBridge, devConfig } from "./devConfig.ts";
 import { addExplorer } from "./explorer/explorer.ts";
@@ -147,6 +150,16 @@ async function prepareSnapshot(home: string): Promise<Blob> {
   );
 }
 
+/** Starts each chain at its head before any address is issued: below an earlier address it would have hundreds of blocks to catch up with. */
+async function startCursors(world: World): Promise<void> {
+  const start = async (chain: Chain) => {
+    if ((await findCursor(world.db, chain.caip2)) !== undefined) return;
+    const { genesisHash } = await chain.providers.identify();
+    await initializeCursor(world, chain, genesisHash);
+  };
+  await Promise.all([...world.chains.values()].map(start));
+}
+
 type DevParts = {
   chains: LocalChains;
   solana: DevSolana;
@@ -163,6 +176,7 @@ async function runWorld(
   try {
     await pendingBridge;
     await verifyChains(world.config, world.chains, world.log);
+    await startCursors(world);
     const accounts = await restoreMerchants(world, directory, chains.chains);
     const manifest = buildManifest({ baseUrl: world.config.baseUrl, accounts, chains: chains.chains, solana });
     const [account] = accounts;
