@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { before, describe, test } from "node:test";
 import { decodeBase58 } from "@tributary/inbox/solana/base58";
 import type { Browser, Page } from "playwright-core";
@@ -29,7 +30,9 @@ describe("a payer on Solana at the checkout page", { skip: skipWithoutChromium }
   async function createIntent(body: { priceUnits?: number; oneTime?: boolean } = { priceUnits: PRICE, oneTime: true }) {
     const { baseUrl, accounts } = world.dev.ready;
     const api = createApiClient({ baseUrl, apiKey: accounts[1]?.apiKey ?? "" });
-    return api.createPaymentIntent({ ...body, ...solanaPayout(world.dev) });
+    // A wallet of its own, so that no other payment occupies the destination.
+    const { address: payoutWallet } = createKeypair(new Uint8Array(randomBytes(SEED_BYTES)));
+    return api.createPaymentIntent({ ...body, ...solanaPayout(world.dev), payoutWallet });
   }
 
   async function withPage(use: (page: Page) => Promise<void>): Promise<void> {
@@ -84,16 +87,43 @@ describe("a payer on Solana at the checkout page", { skip: skipWithoutChromium }
     });
   });
 
-  test("a wallet of the Wallet Standard: one signature, and the open page says paid", async () => {
+  function installPayer(page: Page) {
     const pair = decodeBase58(world.dev.ready.solana.payer.privateKey);
     assert.ok(pair);
+    return installStandardWallet(page, { keys: [createKeypair(pair.subarray(0, SEED_BYTES))] });
+  }
+
+  test("a wallet of the Wallet Standard: one signature, and the open page says paid", async () => {
     const intent = await createIntent();
     await withPage(async (page) => {
-      const wallet = await installStandardWallet(page, { keys: [createKeypair(pair.subarray(0, SEED_BYTES))] });
+      const wallet = await installPayer(page);
       await openChecked(page, intent);
       await page.getByText("Pay with Test Wallet").click();
       await screen(page, "paid");
       assert.equal(wallet.count, 1);
+    });
+  });
+
+  test("a payment without a price: the wallet sends the amount that the payer types, and nothing before", async () => {
+    const intent = await createIntent({});
+    await withPage(async (page) => {
+      const wallet = await installPayer(page);
+      await openChecked(page, intent);
+      const button = page.getByRole("button", { name: "Pay with Test Wallet" });
+      const amount = page.getByLabel("Amount", { exact: true });
+      for (const text of ["", "0", "1.0000001", "1e3", "12,5,0"]) {
+        await amount.fill(text);
+        assert.equal(await button.getAttribute("aria-disabled"), "true", text);
+        // A disabled look alone would still send.
+        await button.dispatchEvent("click");
+      }
+      await amount.fill("12,5");
+      await page.locator("button[data-do=wallet]:not([aria-disabled])").waitFor({ timeout: WAIT_MS });
+      assert.equal(wallet.count, 0);
+      await button.click();
+      await screen(page, "paid");
+      assert.equal(wallet.count, 1);
+      await page.locator("[data-amount=paid]").getByText("12.50").waitFor({ timeout: WAIT_MS });
     });
   });
 });

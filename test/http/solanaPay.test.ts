@@ -33,8 +33,8 @@ function get(intentId: string) {
   return api.send(`/c/${intentId}/solana-pay`, { headers: { origin: "https://wallet.example" } });
 }
 
-function post(intentId: string, body: unknown) {
-  return api.send(`/c/${intentId}/solana-pay`, { method: "POST", headers: JSON_BODY, body });
+function post(intentId: string, body: unknown, query = "") {
+  return api.send(`/c/${intentId}/solana-pay${query}`, { method: "POST", headers: JSON_BODY, body });
 }
 
 function inboxUnits({ inboxAddress }: Json): bigint {
@@ -93,7 +93,7 @@ test("the transaction pays what is left after a part has come", async () => {
   assert.equal(inboxUnits(intent), 5_000_000n);
 });
 
-test("a malformed account, a poor one, and a payment without an amount are refused with the field", async () => {
+test("a malformed account and a poor one are refused with the field", async () => {
   const { intentId } = await createLocalIntent(await api.openMerchant(), solana);
   for (const account of [undefined, 1, "", "0x12", payer.address.toLowerCase().slice(0, 30), `${payer.address}1`]) {
     const refused = await post(intentId, { account });
@@ -105,8 +105,36 @@ test("a malformed account, a poor one, and a payment without an amount are refus
   assert.deepEqual([param, message], ["account", "This wallet holds too little USDC."]);
   assertFault(await post(intentId, "{"), 400, "invalid_json");
   assertFault(await post(intentId, { account: "1".repeat(5_000) }), 413, "payload_too_large");
+});
+
+test("a payment without a price pays the amount that the request names, and no other text", async () => {
   const open = await createLocalIntent(await api.openMerchant(), solana, { priceUnits: null, oneTime: false });
-  assertFault(await post(open.intentId, { account: payer.address }), 400, "invalid_request");
+  const body = { account: payer.address };
+  for (const query of [
+    "",
+    "?units=0",
+    "?units=1.5",
+    "?units=-1",
+    "?units=",
+    "?units=1&units=2",
+    `?units=${2n ** 64n}`,
+  ]) {
+    const refused = await post(open.intentId, body, query);
+    assert.equal(assertFault(refused, 400, "invalid_request").param, "units", query);
+  }
+  const answered = await post(open.intentId, body, "?units=12500000");
+  assert.match(answered.body.message, /: 12\.5 USDC$/);
+  await pay(answered.body.transaction, payer);
+  assert.equal(inboxUnits(open), 12_500_000n);
+  const poor = { account: createWallet(solana).address };
+  assert.equal(assertFault(await post(open.intentId, poor, "?units=1"), 400, "invalid_request").param, "account");
+});
+
+test("the amount of a request cannot change a price", async () => {
+  const intent = await createLocalIntent(await api.openMerchant(), solana);
+  const { body } = await post(intent.intentId, { account: payer.address }, "?units=1");
+  await pay(body.transaction, payer);
+  assert.equal(inboxUnits(intent), PRICE);
 });
 
 test("unknown, archived, paid and EVM payments give no transaction", async () => {

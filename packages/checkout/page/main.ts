@@ -51,7 +51,10 @@ addEventListener("click", (event) => {
   void act(element.getAttribute("data-do") ?? "", element);
 });
 addEventListener("input", (event) => {
-  if (event.target instanceof HTMLInputElement && event.target.id === "q") update({ searchText: event.target.value });
+  if (!(event.target instanceof HTMLInputElement)) return;
+  const { id, value } = event.target;
+  if (id === "q") update({ searchText: value });
+  if (id === "typed-amount") update({ amountText: value, walletStep: null });
 });
 // The event does not bubble.
 addEventListener(
@@ -121,6 +124,7 @@ function receiveState(state: CheckoutState): void {
     connection: { isLost: false, retrySeconds: 0, isBack: isBack || connection.isBack },
     walletStep: isChanged ? null : walletStep,
     isPayingAgain: situation.isPayingAgain && !isChanged,
+    amountText: isChanged ? "" : situation.amountText,
   });
   if (isBack) setTimeout(() => update({ connection: { ...situation.connection, isBack: false } }), BACK_SHOWN_MS);
   if (situation.origins === null) void loadOrigins();
@@ -291,7 +295,7 @@ async function pay(walletId: string): Promise<void> {
   const { state } = situation;
   const target = findPayTarget(situation);
   if (wallet === undefined || state === null || target === undefined || target.origin === null) return;
-  const units = unitsToSend({ state, target });
+  const units = unitsToSend({ state, target, amountText: situation.amountText });
   if (units === null || units === 0n || situation.check.outcome !== "ok") return;
   update({ walletStep: { wallet: wallet.name, step: "asking" } });
   const here = wallets.find(({ id }) => id === walletId);

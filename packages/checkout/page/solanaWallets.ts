@@ -37,7 +37,8 @@ export class SolanaWallets {
     if (wallet === undefined || terms === undefined || this.#part === undefined) return "refused";
     const inbox = state.inboxes.find(({ isPayoutInbox }) => isPayoutInbox);
     return this.#part.payOnSolana(wallet, {
-      requestUrl: `/c/${state.intentId}/solana-pay`,
+      // Where there is no price, the request names the amount that the payer typed.
+      requestUrl: `/c/${state.intentId}/solana-pay${state.remainingUnits === null ? `?units=${units}` : ""}`,
       cluster: origin.reference,
       publicRpcUrl: origin.publicRpcUrl,
       inbox: { address: inbox?.address ?? "", mint: terms.mint, tokenProgram: terms.tokenProgram },

@@ -47,6 +47,15 @@ export function decimalUnits(decimal: Decimal, decimals: number): bigint {
   return BigInt(whole + fraction.padEnd(decimals, "0"));
 }
 
+/** What a payer typed as an amount, with a point or a comma; null where it is none, is zero, or has more than `decimals` fraction digits. */
+export function typedDecimal(text: string, decimals: number): Decimal | null {
+  const [, whole, digits = ""] = /^(\d{1,12})(?:[.,](\d*))?$/.exec(text.replaceAll(/\s/g, "")) ?? [];
+  // Without zeros at its end, so that 1,000 is shown as 1.00.
+  const fraction = digits.replace(/0+$/, "");
+  if (whole === undefined || fraction.length > decimals || !/[1-9]/.test(whole + fraction)) return null;
+  return fraction === "" ? whole : `${whole}.${fraction}`;
+}
+
 /** The share of a whole in percent, from 0 to 100, in steps of 5: the style sheet has one rule for each step. */
 export function percentStep(part: bigint, whole: bigint): number {
   if (whole <= 0n) return 0;

@@ -55,6 +55,8 @@ export type Situation = {
   /** An origin whose inbox is being issued, or could not be. */
   readonly choice: { readonly originId: OriginId; readonly step: "issuing" | "failed" } | null;
   readonly searchText: string;
+  /** What the payer typed as the amount of a payment without a price. */
+  readonly amountText: string;
   /** After a deposit on hold: the payer pressed the button that pays the right way. */
   readonly isPayingAgain: boolean;
   readonly wallets: readonly ShownWallet[];
@@ -84,6 +86,7 @@ export function emptySituation(intentId: string): Situation {
     isChoosing: false,
     choice: null,
     searchText: "",
+    amountText: "",
     isPayingAgain: false,
     wallets: [],
     walletStep: null,

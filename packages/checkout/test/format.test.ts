@@ -1,6 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { formatDecimal, linkTarget, percentStep, plainDecimal, scaleUnits, shortAddress } from "../src/format.ts";
+import {
+  formatDecimal,
+  linkTarget,
+  percentStep,
+  plainDecimal,
+  scaleUnits,
+  shortAddress,
+  typedDecimal,
+} from "../src/format.ts";
 import { buildPaymentUri } from "../src/paymentUri.ts";
 
 test("amounts have a point, two digits at least, and groups without a comma", () => {
@@ -46,4 +54,18 @@ test("the payment URI asks for one transfer", () => {
 test("long addresses are shortened, others not", () => {
   assert.equal(shortAddress("0xA41f000000000000000000000000000000000077"), "0xA41f…0077");
   assert.equal(shortAddress("short"), "short");
+});
+
+test("a typed amount has a point or a comma, and is none when it is zero, too long or anything else", () => {
+  const typed = (text: string) => typedDecimal(text, 6);
+  assert.deepEqual(["12", "12.5", "0,000001", " 1\u202f234.50 ", "1,000", "7."].map(typed), [
+    "12",
+    "12.5",
+    "0.000001",
+    "1234.5",
+    "1",
+    "7",
+  ]);
+  for (const text of ["", "0", "0.00", "1.0000001", "1,000.50", "1e3", "-1", ".5", "1".repeat(13)])
+    assert.equal(typed(text), null, text);
 });

@@ -9,6 +9,7 @@ import { payoutChain } from "../../intent/payoutAsset.ts";
 import { findIntentById, type IntentRow } from "../../intent/store.ts";
 import { assert } from "../../kernel/assert.ts";
 import { Fault } from "../../kernel/faults.ts";
+import { formatUnits } from "../../kernel/units.ts";
 import type { World } from "../../world.ts";
 import { parseJsonBody } from "../checks/parseJsonBody.ts";
 import { readBody } from "../checks/readBody.ts";
@@ -21,6 +22,8 @@ import type { CheckoutRequest } from "./session/requireSession.ts";
 import { readState } from "./state/readState.ts";
 
 const BODY_BYTES_MAX = 4_096;
+/** Of a token on Solana. */
+const UNITS_MAX = 2n ** 64n - 1n;
 /** Wallets in a browser ask from pages of any origin. No answer depends on a cookie. */
 const CORS = {
   "access-control-allow-origin": "*",
@@ -53,7 +56,12 @@ export function addSolanaPayRoutes(server: FastifyInstance, context: CheckoutCon
   });
 }
 
-type Payment = { intent: IntentRow; state: CheckoutState };
+type Payment = {
+  intent: IntentRow;
+  state: CheckoutState;
+  /** What is left to pay, else what the request names; undefined where neither does. */
+  units: bigint | undefined;
+};
 
 /** Throws not_found for an unknown or archived intent, and for one that is not paid on Solana. */
 async function openPayment(context: CheckoutContext, request: FastifyRequest, reply: FastifyReply): Promise<Payment> {
@@ -64,7 +72,18 @@ async function openPayment(context: CheckoutContext, request: FastifyRequest, re
   const isPayable = intent !== undefined && intent.status !== "archived" && intent.payout_namespace === "solana";
   const state = isPayable ? await readState(context.world, intentId) : undefined;
   if (!isPayable || state === undefined) throw new Fault("not_found", { message: "No such intent." });
-  return { intent, state };
+  const { remainingUnits } = state;
+  return { intent, state, units: remainingUnits === null ? readUnits(request) : BigInt(remainingUnits) };
+}
+
+/** The amount of a payment without a price, in the token's smallest units. Throws invalid_request. */
+function readUnits(request: FastifyRequest): bigint | undefined {
+  const { units } = request.query as { units?: unknown };
+  if (units === undefined) return undefined;
+  const isAmount = typeof units === "string" && /^[1-9]\d{0,19}$/.test(units) && BigInt(units) <= UNITS_MAX;
+  if (!isAmount)
+    throw new Fault("invalid_request", { param: "units", message: "units must be a whole number above 0." });
+  return BigInt(units);
 }
 
 function describePayment({ config }: Pick<World, "config">, { state }: Payment): { label: string; icon: string } {
@@ -74,13 +93,16 @@ function describePayment({ config }: Pick<World, "config">, { state }: Payment):
 
 async function answerWallet(
   { chains }: Pick<World, "chains">,
-  { intent, state }: Payment,
+  { intent, state, units }: Payment,
   payer: string,
 ): Promise<{ transaction: string; message: string }> {
-  const { symbol, remaining, remainingUnits, merchant } = state;
-  if (remainingUnits === null)
-    throw new Fault("invalid_request", { message: "This payment names no amount: send one to its address." });
-  if (intent.status !== "active" || remainingUnits === "0")
+  const { symbol, merchant } = state;
+  if (units === undefined)
+    throw new Fault("invalid_request", {
+      param: "units",
+      message: "This payment has no price: name an amount in units, or send one to its address.",
+    });
+  if (intent.status !== "active" || units === 0n)
     throw new Fault("source_inbox_not_active", { message: "Nothing is left to pay." });
   const chain = chains.get(payoutChain(intent));
   assert(chain, `the chain of ${intent.id} is not configured`);
@@ -89,7 +111,7 @@ async function answerWallet(
     inbox: intent.inbox_address,
     mint: intent.payout_token,
     tokenProgram: intent.inbox_implementation,
-    units: BigInt(remainingUnits),
+    units,
     decimals: intent.payout_decimals,
   };
   const [isHeld, transaction] = await Promise.all([
@@ -100,7 +122,7 @@ async function answerWallet(
     throw new Fault("invalid_request", { param: "account", message: `This wallet holds too little ${symbol}.` });
   return {
     transaction: Buffer.from(transaction).toString("base64"),
-    message: `${merchant.name}: ${remaining} ${symbol}`,
+    message: `${merchant.name}: ${formatUnits(units, intent.payout_decimals)} ${symbol}`,
   };
 }
 

@@ -1,4 +1,4 @@
-import { plainDecimal, scaleUnits } from "../format.ts";
+import { decimalUnits, plainDecimal, scaleUnits, typedDecimal } from "../format.ts";
 import { buildPaymentRequestUri, buildPaymentUri } from "../paymentUri.ts";
 import type { PayTarget } from "../situation.ts";
 import { h, type Child, type VElement } from "../vnode.ts";
@@ -11,10 +11,22 @@ import { transferList } from "./transfers.ts";
 import { browserWallets, openInApp, phoneWallets, walletNote } from "./wallets.ts";
 import { money, targetNetwork, targetSymbol, type PaymentContext } from "./viewContext.ts";
 
-/** What a wallet is asked to send; null where the payer decides the amount. */
-export function unitsToSend({ state, target }: { state: PaymentContext["state"]; target: PayTarget }): bigint | null {
-  if (state.remainingUnits === null) return null;
-  return scaleUnits(state.remainingUnits, state.decimals, target.origin?.decimals ?? state.decimals);
+/** What a wallet is asked to send; null while the payer has not decided the amount. */
+export function unitsToSend({
+  state,
+  target,
+  amountText = "",
+}: {
+  state: PaymentContext["state"];
+  target: PayTarget;
+  amountText?: string;
+}): bigint | null {
+  const decimals = target.origin?.decimals ?? state.decimals;
+  if (state.remainingUnits === null) {
+    const typed = typedDecimal(amountText, decimals);
+    return typed === null ? null : decimalUnits(typed, decimals);
+  }
+  return scaleUnits(state.remainingUnits, state.decimals, decimals);
 }
 
 /** The task while money is still to come: nothing has arrived, or a part has. */
@@ -88,6 +100,7 @@ function ways(context: PaymentContext): Child {
       isFolded && phoneWallets(context, uri),
       walletNote(context),
     ],
+    uri === undefined && typedPayment(context, target),
     !isFolded && codes,
     rows(context, target),
     addressNote(context, target, uri === undefined),
@@ -98,6 +111,33 @@ function ways(context: PaymentContext): Child {
         h("summary", {}, icon("turn", "turn flip"), t.text("pay.showCode")),
         codes,
       ),
+  );
+}
+
+/**
+ * Without a price, a wallet on Solana needs the amount first, because it gets the whole transaction. A code would change with each digit. An app of a
+ * phone opens the page in its own browser, where it is a wallet of that browser.
+ */
+function typedPayment(context: PaymentContext, target: PayTarget): Child {
+  const { t, state, situation } = context;
+  if (state.remaining !== null || target.inbox.namespace !== "solana" || !situation.isLive) return null;
+  const buttons = browserWallets(context);
+  if (buttons === null) return situation.isPhone && phoneWallets(context);
+  const typed = typedDecimal(situation.amountText, target.origin?.decimals ?? state.decimals);
+  const attributes = { id: "typed-amount", inputmode: "decimal", autocomplete: "off", maxlength: 20 };
+  return h(
+    "div.typed",
+    {},
+    h("label", { for: "typed-amount" }, t.text("row.amount")),
+    h(
+      "span.field",
+      {},
+      h("input", { ...attributes, value: situation.amountText }),
+      // As the page writes amounts, so that nobody mistakes a thousands separator.
+      h("bdi", {}, typed === null ? targetSymbol(context) : targetMoney(context, typed)),
+    ),
+    h("div.btns", {}, buttons),
+    walletNote(context),
   );
 }
 

@@ -1,3 +1,4 @@
+import { typedDecimal } from "../format.ts";
 import { phoneWalletsFor } from "../phoneWallets.ts";
 import type { ShownWallet } from "../situation.ts";
 import { h, type Child, type VElement } from "../vnode.ts";
@@ -15,9 +16,10 @@ function walletsHere({ situation, target }: PaymentContext): ShownWallet[] {
 
 /** Wallets that announced themselves in this browser. The first gets the filled button; the others are folded. */
 export function browserWallets(context: PaymentContext): Child {
-  const { t, state } = context;
+  const { t, state, target } = context;
   const [first, ...others] = walletsHere(context);
-  if (first === undefined || state.remaining === null) return null;
+  // On Solana the payer types the amount where there is no price.
+  if (first === undefined || (state.remaining === null && target?.inbox.namespace !== "solana")) return null;
   return [
     walletButton(context, first, "btn main"),
     others.length > 0 &&
@@ -34,8 +36,11 @@ export function browserWallets(context: PaymentContext): Child {
   ];
 }
 
-function walletButton({ t, situation }: PaymentContext, wallet: ShownWallet, classes: string): VElement {
+function walletButton({ t, state, target, situation }: PaymentContext, wallet: ShownWallet, classes: string): VElement {
   const step = situation.walletStep?.step;
+  const { amountText } = situation;
+  const isTyping =
+    state.remaining === null && typedDecimal(amountText, target?.origin?.decimals ?? state.decimals) === null;
   return h(
     "button",
     {
@@ -43,7 +48,7 @@ function walletButton({ t, situation }: PaymentContext, wallet: ShownWallet, cla
       type: "button",
       "data-do": "wallet",
       "data-value": wallet.id,
-      "aria-disabled": step === "asking" || step === "sent" ? "true" : undefined,
+      "aria-disabled": isTyping || step === "asking" || step === "sent" ? "true" : undefined,
     },
     walletGlyph(wallet),
     h("span", {}, classes === "btn" ? h("bdi", {}, wallet.name) : t.rich("pay.with", { wallet: wallet.name })),
@@ -55,8 +60,8 @@ function walletGlyph({ name, icon: source }: ShownWallet): VElement {
   return h("span.wglyph", { "aria-hidden": "true" }, name.slice(0, 1).toUpperCase());
 }
 
-/** On a phone: wallets of this browser, else apps that open the page in their own browser. */
-export function phoneWallets(context: PaymentContext, uri: string): VElement {
+/** On a phone: wallets of this browser, else apps that open the page in their own browser. Without a URI the amount is still to be typed. */
+export function phoneWallets(context: PaymentContext, uri?: string): VElement {
   const { t } = context;
   const apps = phoneWalletsFor(context.target?.inbox.namespace ?? "eip155").map(({ name }) =>
     h(
@@ -67,11 +72,11 @@ export function phoneWallets(context: PaymentContext, uri: string): VElement {
     ),
   );
   return h(
-    "div.by-wallet.btns",
+    uri === undefined ? "div.btns" : "div.by-wallet.btns",
     {},
-    h("p.dim", {}, t.text("pay.doPhone")),
+    uri !== undefined && h("p.dim", {}, t.text("pay.doPhone")),
     walletsHere(context).length > 0 ? browserWallets(context) : h("div.wallets", {}, apps),
-    h("a.link", { href: uri }, t.text("pay.openApp")),
+    uri !== undefined && h("a.link", { href: uri }, t.text("pay.openApp")),
   );
 }
 
