@@ -14,6 +14,8 @@ const PAIR_RUNS = 50;
 const PAIR_RUNS_PER_PART = 2;
 const KILLS_PER_PAIR_RUN = 6;
 const PROGRAM_MUTANT_PARTS = 8;
+/** A number that three does not divide: what becomes of the sent transactions changes with every end of a process. */
+const SOLANA_CRASH_PARTS = 7;
 
 export const DEEP_PARTS: readonly DeepPart[] = [
   ...seedParts(),
@@ -31,6 +33,17 @@ export const DEEP_PARTS: readonly DeepPart[] = [
     environment: { TRIBUTARY_CRASH_FIRST: String(first), TRIBUTARY_CRASH_STRIDE: "4" },
     seconds: 100,
   })),
+  ...Array.from({ length: SOLANA_CRASH_PARTS }, (_, first) => ({
+    name: `a process ends before each statement while a payment on Solana settles, ${first + 1} of ${SOLANA_CRASH_PARTS}`,
+    command: ["scripts/test.ts", "--workers=1", "test/road/solanaCrash.test.ts"],
+    environment: { TRIBUTARY_CRASH_FIRST: String(first), TRIBUTARY_CRASH_STRIDE: String(SOLANA_CRASH_PARTS) },
+    seconds: 100,
+  })),
+  {
+    name: `${KILLS_PER_PART} kills while payments on Solana settle`,
+    command: ["test/chaos/main.ts", "solana", "--kills", String(KILLS_PER_PART)],
+    seconds: 60,
+  },
   {
     name: "every lie of a Solana provider, in front of the honest ones and behind them",
     command: ["scripts/test.ts", "--workers=1", "test/road/solanaProviders.test.ts"],

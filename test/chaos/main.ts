@@ -2,11 +2,13 @@ import { parseArgs } from "node:util";
 import { runCrashes } from "./runCrashes.ts";
 import { runKills, type KillReport } from "./runKills.ts";
 import { runPauses, type PauseReport } from "./runPauses.ts";
+import { runSolanaKills } from "./runSolanaKills.ts";
 import { isSoundPair, runProcessPair, type ProcessPairReport } from "./runProcessPairs.ts";
 
-const USAGE = `Usage: npm run chaos -- [kill|pair|crash|pause] [--kills=100] [--runs=1] [--seed=N]
+const USAGE = `Usage: npm run chaos -- [kill|solana|pair|crash|pause] [--kills=100] [--runs=1] [--seed=N]
 
   kill   kills the real service repeatedly under load, then compares the chain with the database
+  solana kills the real service repeatedly while payments on a local Solana settle, then compares the wallets with the database
   pair   kills two services that share a database under load and reorgs, stops one, and waits until the other one has settled everything
   crash  ends a process before and after every step of the road, on both databases, and pauses one before each step; takes 15 minutes
   pause  pauses one of two services that share a database for longer than any timeout, then resumes it
@@ -43,10 +45,11 @@ if (kind === "kill")
   process.exitCode = printKillReport(
     await runKills({ kills: Number(values.kills), reorgOnceIn: REORG_ONCE_IN, seed, log: console.log }),
   );
+else if (kind === "solana") process.exitCode = await printSolanaKills(Number(values.kills));
 else if (kind === "pair") process.exitCode = await runPairs(Number(values.runs));
 else if (kind === "crash") process.exitCode = await runCrashes(seed, console.log);
 else if (kind === "pause") process.exitCode = printPauseReport(await runPauses({ ...PAUSES, seed, log: console.log }));
-else throw new Error(`unknown mode ${kind}: use kill, pair, crash or pause`);
+else throw new Error(`unknown mode ${kind}: use kill, solana, pair, crash or pause`);
 
 /** Prints the table; returns 0 when nothing is lost or duplicated. */
 function printKillReport(report: KillReport): number {
@@ -71,6 +74,18 @@ function printKillReport(report: KillReport): number {
   const isSound = [lost, duplicated, ledger, refused].every((findings) => findings.length === 0);
   if (unsettled > 0 || exitCode !== 0) console.log(report.output);
   return isSound && unsettled === 0 && exitCode === 0 ? 0 : 1;
+}
+
+/** Returns 0 when every payment was settled exactly once. */
+async function printSolanaKills(kills: number): Promise<number> {
+  const { payments, settlements, findings, exitCode, output } = await runSolanaKills({ kills, seed });
+  console.log(
+    `${kills} kills, ${payments} payments, ${settlements} settlements: ${findings.length} findings, exit code ${exitCode}`,
+  );
+  for (const finding of findings.slice(0, FINDINGS_MAX)) console.log(finding);
+  if (findings.length === 0 && exitCode === 0) return 0;
+  console.log(output);
+  return 1;
 }
 
 /** Returns 0 when no run lost, repeated or left anything. */
