@@ -21,6 +21,7 @@ import type { World } from "../../src/world.ts";
 import { runOperation } from "../../src/operator/runOperation.ts";
 import { tokenCalls } from "../sim/chain/token.ts";
 import { TEST_CHAIN_CONFIG } from "../support/stationWorld.ts";
+import { findDepositsByBalances } from "./accountsCourse.ts";
 import type { CostWorld } from "./costWorld.ts";
 import { LIMIT_PRICE_UNITS, USDC } from "./scriptedRoad.ts";
 
@@ -195,6 +196,7 @@ export const COURSES: readonly Course[] = [
       await world.settle();
     },
   },
+  { name: "deposits that only balances show", run: findDepositsByBalances },
   {
     name: "settlement that the token refuses",
     run: async (world) => {
