@@ -127,6 +127,50 @@ export function describeAnyReaderConformance(name: string, open: () => Promise<S
       deepEqual(await inBlock(replaced, [to]), []);
     });
 
+    test("transfers of one transaction have places and identities of their own", async () => {
+      const [to, other] = [chain.newAddress(), chain.newAddress()];
+      const token = chain.tokens.plain;
+      const { chainTx, from } = await chain.payInOneTransaction([
+        { token, to, units: 5n },
+        { token, to: other, units: 5n },
+      ]);
+      await chain.mine();
+      const transfers = await inBlock(await head(), [to, other]);
+      const [proof] = await chain.reader.proofs([chainTx]);
+      deepEqual(new Set(transfers.map((each) => each.to)), new Set([to, other]));
+      ok(transfers.every((each) => each.from === from && each.chainTx === chainTx && BigInt(each.amountText) === 5n));
+      equal(new Set(transfers.map(({ place }) => place)).size, 2);
+      const identities = transfers.map(({ place }) => proof?.identityAt(place));
+      equal(new Set(identities).size, 2);
+      ok(!identities.includes(undefined));
+    });
+
+    test("a transaction that is mined again after a reorg is in another block, and its transfer keeps its identity", async () => {
+      const [to, other] = [chain.newAddress(), chain.newAddress()];
+      await chain.mine(4);
+      const first = await pay(to, 31n);
+      const second = await pay(other, 32n, chain.payers[1]);
+      await chain.mine();
+      const identityOf = async (chainTx: string, owner: string) => {
+        const [proof] = await chain.reader.proofs([chainTx]);
+        if (!proof) return { blockHash: undefined, identity: undefined };
+        const { blockHash, blockNumber: number } = proof;
+        const [transfer] = await inBlock({ ...(await head()), hash: blockHash, number }, [owner]);
+        return { blockHash, identity: proof.identityAt(transfer?.place ?? -1n) };
+      };
+      const before = [await identityOf(first, to), await identityOf(second, other)];
+      await chain.reorg(1, [second, first]);
+      await chain.mine();
+      const after = [await identityOf(first, to), await identityOf(second, other)];
+      ok(before.every(({ identity }) => identity !== undefined));
+      deepEqual(
+        after.map(({ identity }) => identity),
+        before.map(({ identity }) => identity),
+      );
+      ok(after.every(({ blockHash }) => blockHash !== undefined && blockHash !== before[0]?.blockHash));
+      deepEqual([await held(to), await held(other)], [31n, 32n]);
+    });
+
     test("a token has its decimals, and an address without a token none", async () => {
       equal(await chain.reader.tokenDecimals(chain.tokens.plain), 6);
       equal(await chain.reader.tokenDecimals(chain.newAddress()), undefined);

@@ -42,10 +42,15 @@ export interface SettlingChainUnderTest {
   emptySettlementStatus: "mined" | "reverted";
   /** Sends a transfer in its own transaction, which waits for a block. */
   pay(from: string, transfer: Transfer): Promise<string>;
+  /** Sends several transfers in one transaction of the first payer. */
+  payInOneTransaction(transfers: readonly Transfer[]): Promise<{ chainTx: string; from: string }>;
   /** Mines waiting transactions into a block. */
   mine(blocks?: number): Promise<void>;
-  /** Replaces the last blocks with the same number of new ones, which are empty. */
-  reorg(depth: number): Promise<void>;
+  /**
+   * Replaces the last blocks with the same number of new ones. The first new block holds the named transactions in this order;
+   * the others are dropped.
+   */
+  reorg(depth: number, kept?: readonly string[]): Promise<void>;
   /** Blocklists an account of the plain token, or removes it from the list, at once. */
   blocklist(account: string): Promise<void>;
   unblocklist(account: string): Promise<void>;
@@ -60,11 +65,6 @@ export interface ChainUnderTest extends SettlingChainUnderTest {
     transfers: readonly Transfer[],
     ending?: "keeps" | "reverts",
   ): Promise<{ chainTx: string; from: string }>;
-  /**
-   * Replaces the last blocks with the same number of new ones. The first new block holds the named transactions in this order;
-   * the others are dropped.
-   */
-  reorg(depth: number, kept?: readonly string[]): Promise<void>;
 }
 
 /** A chain of the EVM kind, with its methods beyond the ports. */

@@ -4,7 +4,7 @@ import { openSolanaReader } from "../../src/chain/solana/read/solanaReader.ts";
 import { createSenderContext } from "../../src/chain/solana/send/senderContext.ts";
 import { SolanaSender } from "../../src/chain/solana/send/solanaSender.ts";
 import { LOCAL_INBOX_PROGRAM, LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../src/dev/solana/fixtures.ts";
-import { createTokenAccount, findTokenAccount } from "../../src/dev/solana/instructions.ts";
+import { createTokenAccount, findTokenAccount, transferTokens } from "../../src/dev/solana/instructions.ts";
 import { startLocalSolana } from "../../src/dev/solana/startLocalSolana.ts";
 import { caip2 } from "../../src/kernel/caip.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
@@ -60,10 +60,24 @@ export async function openLocalSolanaChain(): Promise<SettlingChainUnderTest> {
     emptySettlementStatus: "reverted",
     pay: async (from, { token, to, units }) =>
       payTokens(solana, { to, units, mint: token, from: from === payer.address ? payer : stranger }),
+    payInOneTransaction: async (transfers) => {
+      const from = payer.address;
+      const instructions = transfers.flatMap(({ token, to, units }) => [
+        createTokenAccount(from, { owner: to, mint: token }),
+        transferTokens({
+          from: findTokenAccount({ owner: from, mint: token }),
+          to: findTokenAccount({ owner: to, mint: token }),
+          owner: from,
+          mint: token,
+          units,
+        }),
+      ]);
+      return { from, chainTx: control.send([payer], instructions) };
+    },
     mine: async (blocks) => control.nextSlot(blocks),
-    reorg: async (depth) => {
+    reorg: async (depth, kept = []) => {
       // The open block, which the reader does not see, is replaced too.
-      control.fork(depth + 1);
+      control.fork(depth + 1, { keep: kept });
       control.nextSlot(depth);
     },
     blocklist: (account) => setFrozen(account, true),
