@@ -1,5 +1,5 @@
 import type { DeepPart } from "../scripts/tests/deepParts.ts";
-import { bridgeMutants } from "./bridge/mutants.ts";
+import { plantedBugs } from "./plantedBugs/plantedBugs.ts";
 import { mutants } from "./sim/mutants.ts";
 
 // What takes too long for every commit. `npm test` has a sample of each of these; a share of them runs after it in .ci/run.
@@ -22,9 +22,9 @@ export const DEEP_PARTS: readonly DeepPart[] = [
   ...mutantParts(),
   ...crashParts(),
   ...programMutantParts(),
-  ...bridgeMutants.map(({ name }) => ({
-    name: `a planted bug of crossings: ${name}`,
-    command: ["test/bridge/runMutant.ts", name],
+  ...plantedBugs.map(({ name }) => ({
+    name: `a planted bug: ${name}`,
+    command: ["test/plantedBugs/runMutant.ts", name],
     seconds: 30,
   })),
   ...[0, 1, 2, 3].map((first) => ({

@@ -56,7 +56,10 @@ for (const liarIndex of [0, 2] as const)
       }
       lines.length = 0;
     });
-    after(() => road.close());
+    after(async () => {
+      await road.close();
+      for (const proxy of proxies) proxy.close();
+    });
 
     const accountOf = (owner: string) => findTokenAccount({ owner, mint: LOCAL_MINTS.USDC.address });
     const payNew = async (): Promise<{ intent: IntentRow; paid: Paid }> => {

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { readCorpus } from "./readCorpus.ts";
-import { bridgeMutants } from "../bridge/mutants.ts";
+import { plantedBugs } from "../plantedBugs/plantedBugs.ts";
 import { mutants } from "./mutants.ts";
 
 const run = promisify(execFile);
@@ -57,7 +57,7 @@ test(
 );
 
 test("the text that each planted bug replaces occurs once", () => {
-  const lost = [...mutants, ...bridgeMutants].flatMap(({ name, patches }) =>
+  const lost = [...mutants, ...plantedBugs].flatMap(({ name, patches }) =>
     patches
       .filter(({ path, search }) => readFileSync(new URL(path, root), "utf8").split(search).length !== 2)
       .map(({ path }) => `${name} in ${path}`),

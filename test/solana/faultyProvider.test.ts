@@ -47,7 +47,10 @@ describe("a faulty provider of a Solana chain", () => {
   beforeEach(() => {
     proxy.fault = undefined;
   });
-  after(() => scene.close());
+  after(async () => {
+    await scene.close();
+    proxy.close();
+  });
 
   async function headSlot(): Promise<bigint> {
     return (await scene.reader.head("latest")).number;

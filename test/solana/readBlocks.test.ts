@@ -22,6 +22,7 @@ async function withScene(
     if (proxy) await run(scene, proxy);
   } finally {
     await scene.close();
+    proxy?.close();
   }
 }
 

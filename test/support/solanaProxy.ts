@@ -2,7 +2,6 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import { after } from "node:test";
 
 // A provider in front of a node, which changes answers. A test describes its fault as a function of one call.
 
@@ -17,13 +16,19 @@ export type SolanaProxy = {
   fault: SolanaFault | undefined;
   /** Methods in the order of the calls, those of a batch one by one. */
   readonly methods: string[];
+  close(): void;
 };
 
 type Request = SolanaCall & { readonly id: unknown };
 
-/** Starts a provider in front of a node. It stops after the test that calls, or after the file when none runs. */
+/** Starts a provider in front of a node. */
 export async function startSolanaProxy(nodeUrl: string): Promise<SolanaProxy> {
-  const proxy = { url: "", fault: undefined as SolanaFault | undefined, methods: [] as string[] };
+  const proxy = {
+    url: "",
+    fault: undefined as SolanaFault | undefined,
+    methods: [] as string[],
+    close: () => undefined,
+  };
   const forward = async ({ method, params }: SolanaCall): Promise<Answer> => {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
     const response = await fetch(nodeUrl, { method: "POST", headers: { "content-type": "application/json" }, body });
@@ -47,10 +52,11 @@ export async function startSolanaProxy(nodeUrl: string): Promise<SolanaProxy> {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   proxy.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  after(() => {
+  proxy.close = () => {
     server.closeAllConnections();
     server.close();
-  });
+    return undefined;
+  };
   return proxy;
 }
 

@@ -1,0 +1,5 @@
+import { bridgeMutants } from "../bridge/mutants.ts";
+import { solanaMutants } from "../solana/mutants.ts";
+
+/** Bugs that a test finds, beside those that the simulator finds. */
+export const plantedBugs = [...bridgeMutants, ...solanaMutants];
