@@ -250,6 +250,11 @@ export function revertCrossing(settlement: Settlement, at: Date): Settlement {
   return { ...settlement, ...NOT_LANDED, status: "bridging", reason: null, updated_at: at };
 }
 
+/** Takes a settlement back that landed with a sweep, because bridged settlements moved all of it: their mints were found later. */
+export function markBridgedAway(settlement: Settlement, at: Date): Settlement {
+  return { ...settlement, ...NOT_LANDED, status: "failed", reason: "bridged", outgoing_id: null, updated_at: at };
+}
+
 /** Reverts a landed or bridging settlement whose transaction a reorg dropped: ours will be mined again, a stranger's may not. */
 export function revertLanding(settlement: Settlement, context: { isInboxBusy: boolean; at: Date }): Settlement {
   const cleared = { ...NOT_LANDED, block_number: null, updated_at: context.at };

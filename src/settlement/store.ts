@@ -227,6 +227,21 @@ export async function lockSettlements(
     .execute();
 }
 
+/** Locks the landed settlements of the inboxes' own deposits that these sweeps of a chain landed. */
+export async function lockLandedWith(tx: Tx, chain: Caip2, sweeps: readonly SweepName[]): Promise<SettlementRow[]> {
+  if (sweeps.length === 0) return [];
+  const names = { intent_id: "text", token: "text", chain_tx: "text" } as const;
+  const { rows } = await sql<SettlementRow>`
+    select settlement.* from settlement where id = any(array(
+      select landed.id from ${unnest("sweep", sweeps, names)} cross join lateral (
+        select id from settlement swept where swept.chain = ${chain} and swept.chain_tx = sweep.chain_tx
+          and swept.intent_id = sweep.intent_id and swept.token = sweep.token and swept.burn_id is null
+        offset 0
+      ) as landed
+    )) and status = 'landed' order by id for update`.execute(tx);
+  return rows;
+}
+
 export type UnsweptTotal = { intentId: string; units: bigint; lastBlock: bigint };
 
 /** Each intent's counted total on a chain in a token that no sweep has taken, and a block that contains all of it. */

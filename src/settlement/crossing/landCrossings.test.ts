@@ -1,4 +1,4 @@
-import { deepEqual, equal } from "node:assert/strict";
+import { deepEqual, equal, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
 import {
   AWAY,
@@ -197,6 +197,33 @@ for (const kind of thoroughDatabases) {
       deepEqual([counted_units, settled_units], [10n * USDC, 10n * USDC]);
       await assertChecks();
     });
+
+    for (const [what, feeLegs] of [
+      ["a mint", "with its sweep"],
+      ["a mint and a leg of its sweep", "later"],
+    ] as const)
+      test(`${what} that a provider omitted at first is counted once`, async () => {
+        const intent = await create();
+        await pay(intent, AWAY, 10n * USDC);
+        const burnTx = await burn(intent, { amountUnits: 10n * USDC });
+        await work();
+        const [sweepTx, mint] = [newChainTx(), await attest(burnTx, 1)];
+        const [payout, fee] = swept(intent, 10n * USDC, { chainTx: sweepTx, block: 300n });
+        ok(payout !== undefined && fee !== undefined);
+        await record(intent, feeLegs === "later" ? [payout] : [payout, fee]);
+        await work();
+        equal((await intentOf(intent)).settled_units, feeLegs === "later" ? 9_950_000n : 10n * USDC);
+        const given = minted(mint, [10n * USDC, 0n], { chainTx: sweepTx });
+        await record(intent, feeLegs === "later" ? [given, fee] : [given]);
+        await work();
+        const states = (await settlementsOf(intent)).map(({ status, chain, amounts }) => [status, chain, ...amounts]);
+        deepEqual(states, [
+          ["landed", AWAY, "10000000", "0", "50000", "9950000"],
+          ["failed", HOME, null, null, null, null],
+        ]);
+        equal((await intentOf(intent)).settled_units, 10n * USDC);
+        await assertChecks();
+      });
 
     test("a burn may be booked before the settlement station has taken it", async () => {
       const intent = await create();

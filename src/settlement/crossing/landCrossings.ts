@@ -21,6 +21,7 @@ import {
   type Sweep,
 } from "../settlement.ts";
 import { lockSettlements, writeSettlements } from "../store.ts";
+import { listOwnCorrections, releaseDeposits } from "./correctOwn.ts";
 import { shareSweep, type Mint } from "./shareSweep.ts";
 
 type LandWorld = Pick<World, "db" | "clock" | "entropy">;
@@ -74,6 +75,14 @@ async function landFound(
   );
   const mintsOf = await listMintsOfSweeps(tx, settleChain, [...sweeps.values()]);
   const changes = new CrossingChanges(at, intents);
+  const corrections = await listOwnCorrections(tx, {
+    chain: settleChain,
+    sweeps: [...sweeps.values()],
+    intents,
+    mintsOf,
+    at,
+  });
+  for (const { before, after } of corrections) changes.add(before, after);
   for (const { settlementId, mintId, intentId, token, sweepTx } of swept) {
     const key = sweepKey({ intent_id: intentId, token, chain_tx: sweepTx });
     const [before, intent, sweep] = [settlements.get(settlementId), intents.get(intentId), sweeps.get(key)];
@@ -89,6 +98,7 @@ async function landFound(
     );
   }
   await changes.write(tx, world, "landed");
+  await releaseDeposits(tx, { chain: settleChain, corrections });
   return changes.count;
 }
 

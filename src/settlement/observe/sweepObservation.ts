@@ -15,6 +15,7 @@ import { addToIntentTotals } from "../settledTotals.ts";
 import { settlementEvents } from "../settlementEvents.ts";
 import {
   isOpen,
+  markBridgedAway,
   markBridging,
   markLanded,
   revertLanding,
@@ -87,6 +88,7 @@ export class SweepObservation {
     const split = splitSweep(sweep, intent);
     const { own } = shareSweep(split, mints);
     if (own === undefined) {
+      this.#takeBack(intent, sweep);
       this.#withoutSettlement.push({ sweep, split, settlementId: undefined });
       return;
     }
@@ -97,6 +99,16 @@ export class SweepObservation {
     const after = markLanded(planned, sweep, { share: own, isRescued, at: this.#at });
     this.#change(intent, before, after);
     this.#sweeps.set(after.id, { sweep, split, settlementId: after.id });
+  }
+
+  /** A sweep that was observed without the mints in it has landed as the inbox's own. */
+  #takeBack(intent: IntentRow, { intentId, token, chainTx }: Sweep): void {
+    const landed = this.#ofInbox({ intent_id: intentId, token }).find(
+      ({ chain_tx, status }) => chain_tx === chainTx && status === "landed",
+    );
+    if (landed === undefined) return;
+    this.#change(intent, landed, markBridgedAway(landed, this.#at));
+    this.#sweeps.set(landed.id, undefined);
   }
 
   /** A bridge took the inbox's balance in one burn. The settlement lands with a sweep on the settle chain. */
