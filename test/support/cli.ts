@@ -12,6 +12,9 @@ import type { DevManifest } from "../../src/dev/devManifest.ts";
 // The command line as users run it, with an environment that the test chooses. A process loads 1,900 modules, for a second of processor
 // time, so each test process runs a command as a process once, and again here.
 
+/** Optimizing the embedded database takes a processor second, a third of a start, and pays only in a process that runs long. */
+const ENGINE_OPTIONS = ["--liftoff-only"];
+
 const BIN = new URL("../../bin/tributary.js", import.meta.url).pathname;
 
 export type CliResult = { code: number | null; out: string; err: string };
@@ -29,7 +32,7 @@ export function temporaryFolder(): { path: string; remove(): void } {
 }
 
 export function spawnCli(args: readonly string[], variables: Variables, input?: string): ChildProcess {
-  const child = spawn(process.execPath, [BIN, ...args], {
+  const child = spawn(process.execPath, [...ENGINE_OPTIONS, BIN, ...args], {
     env: environmentOf(variables),
     stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   });
