@@ -18,14 +18,18 @@ type Purge = (limit: number) => Promise<number>;
 
 /** Purging is never urgent: no code depends on the absence of an old row. */
 export function purgeExpiredLoop(world: World): Loop {
+  const chains = [...world.chains.values()];
   const purges: Purge[] = [
     (limit) => purgeExpired(world, limit),
     (limit) => purgeViewHints(world, limit),
     (limit) => purgeHandoffCodes(world, limit),
     (limit) => purgeVerifications(world, limit),
     (limit) => purgeEvents(world, limit),
-    (limit) => purgePrimedAccounts(world, limit),
-    ...[...world.chains.values()].map(
+    // Only such a sender writes these rows.
+    ...(chains.some(({ sender }) => sender.accounts !== undefined)
+      ? [(limit: number) => purgePrimedAccounts(world, limit)]
+      : []),
+    ...chains.map(
       (chain): Purge =>
         (limit) =>
           purgeTransactions(world, chain, limit),
