@@ -241,6 +241,18 @@ for (const kind of thoroughDatabases) {
       });
     }
 
+    test("a provider that showed what the others deny is asked last for ten minutes", async () => {
+      const { clock, chain, stubs, advance, pay } = await setUp({ providers: 3 });
+      const firstAsked = () => chain.providers.ask(async ({ name }) => name);
+      await pay(USDC, stubs.slice(0, 1));
+      const [liar] = stubs;
+      assert.equal(await firstAsked(), liar?.name);
+      await advance(60);
+      assert.notEqual(await firstAsked(), liar?.name);
+      clock.ms += 600_000;
+      assert.equal(await firstAsked(), liar?.name);
+    });
+
     test("the receipt of a replaced block, or of a reverted transaction, confirms nothing", async () => {
       for (const altered of [{ receiptHash: "0x900old" }, { succeeds: false }]) {
         const { stubs, intent, advance, pay } = await setUp();
