@@ -222,6 +222,36 @@ describe("paying and settling on Solana", () => {
     );
   });
 
+  test("after days without the service, over thousands of slots and skipped ones, each deposit is settled once", async () => {
+    const { control } = road.solana;
+    const [waiting, settled] = [
+      await road.create({ payoutWallet: openPayout().address }),
+      await road.create({ payoutWallet: openPayout().address }),
+    ];
+    await road.until(async () => true);
+    road.pay(settled, 20n * USDC);
+    control.nextSlot(500);
+    control.send([stranger], [buildSettle([inboxOf(settled)])]);
+    control.skip(700);
+    road.pay(settled, 5n * USDC);
+    road.pay(waiting, 30n * USDC);
+    control.nextSlot(1_500);
+    road.advance(3 * 86_400_000);
+    road.restart();
+    await road.untilLanded(settled, 2);
+    await road.untilLanded(waiting);
+    const amounts = [...(await amountsOf(settled)), ...(await amountsOf(waiting))];
+    assert.deepEqual(
+      amounts.map(([status, gross]) => [status, gross]),
+      [
+        ["landed", 20n * USDC],
+        ["landed", 5n * USDC],
+        ["landed", 30n * USDC],
+      ],
+    );
+    assert.equal((await road.intent(settled)).counted_units, 25n * USDC);
+  });
+
   test("another mint in the inbox's owner is no deposit", async () => {
     const intent = await road.create({ payoutWallet: openPayout().address });
     payTokens(road.solana, { to: intent.inbox_address, units: 50n * USDC, mint: LOCAL_MINTS.EURC.address });

@@ -19,7 +19,7 @@ const ATTEMPTS_MAX = 4;
 /** `isPartial`: more is to be read. `recorded`: the new movements. */
 export type FoundDeposits = { isPartial: boolean; recorded: readonly MovementRow[] };
 
-/** Records the deposits of one inbox since its newest recorded transfer, the oldest first. */
+/** Records the deposits of one inbox since its newest recorded one, the oldest first. */
 export async function findDeposits(
   world: WatchWorld,
   chain: Chain,
@@ -94,10 +94,12 @@ function shorter(blocks: bigint, { suggestion }: ProviderFailed): bigint {
 
 type OfInbox = { chain: Caip2; balance: ComparedBalance };
 
+/** The block of the newest recorded deposit. A settlement that was listed first may have taken one that is not recorded yet. */
 async function findNewestBlock(db: Db, { chain, balance: { intentId, inbox, token } }: OfInbox): Promise<bigint> {
   const { rows } = await sql<{ number: bigint }>`/* named: newest_movement_of_inbox */
     select block_number as number from movement
-    where intent_id = ${intentId} and chain = ${chain} and token = ${token} and inbox = ${inbox} and orphaned_at is null
+    where intent_id = ${intentId} and chain = ${chain} and token = ${token} and inbox = ${inbox} and direction = 'in'
+      and orphaned_at is null
     order by block_number desc limit 1`.execute(db.root);
   return rows[0]?.number ?? 0n;
 }

@@ -210,14 +210,21 @@ async function readLedgerBalances(
   return new Map(rows.map(({ inbox, units }) => [inbox, units]));
 }
 
-/** What the recorded movements leave of a token in each inbox: its balance in the ledger, and what is not booked yet. */
+/**
+ * What the recorded movements leave of a token in each inbox: its balance in the ledger, and what is not booked yet. Each inbox is looked up by its
+ * address, however large a part of all inboxes the page is.
+ */
 async function readRecordedBalances(
   db: Db,
   { chain, token, owners }: { chain: Caip2; token: string; owners: readonly string[] },
 ): Promise<Map<string, bigint>> {
   const { rows } = await sql<{ inbox: string; units: bigint }>`/* named: recorded_balances */
     select inbox.address as inbox, coalesce(booked.units, 0) + coalesce(later.units, 0) as units
-    from inbox join chain_cursor on chain_cursor.chain = ${chain}
+    from chain_cursor cross join unnest(${array(owners, "text")}) as asked (address)
+    cross join lateral (
+      select inbox.intent_id, inbox.address from inbox
+      where inbox.address = asked.address and inbox.namespace = split_part(chain_cursor.chain, ':', 1)
+        and inbox.reference in ('', split_part(chain_cursor.chain, ':', 2)) offset 0) as inbox
     cross join lateral (
       select sum(balance.balance_units) as units from ledger_balance balance
       where balance.holder = 'inbox:' || inbox.intent_id
@@ -228,7 +235,6 @@ async function readRecordedBalances(
       where movement.intent_id = inbox.intent_id and movement.chain = ${chain} and movement.token = ${token}
         and movement.inbox = inbox.address and movement.orphaned_at is null
         and movement.block_number > chain_cursor.booked_number) as later
-    where inbox.address = any(${array(owners, "text")}) and inbox.namespace = split_part(chain_cursor.chain, ':', 1)
-      and inbox.reference in ('', split_part(chain_cursor.chain, ':', 2))`.execute(db.root);
+    where chain_cursor.chain = ${chain}`.execute(db.root);
   return new Map(rows.map(({ inbox, units }) => [inbox, units]));
 }
