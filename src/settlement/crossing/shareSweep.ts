@@ -25,7 +25,7 @@ export function shareSweep(split: MovedUnits, mints: readonly Mint[]): SharedSwe
   const hasOwn = ownUnits > 0n || mints.length === 0;
   const weights = [...mints.map(({ units }) => units), ...(hasOwn ? [ownUnits] : [])];
   const gross = divide(split.grossUnits, weights);
-  const fees = divide(split.feeUnits, gross);
+  const fees = limitToGross(divide(split.feeUnits, gross), gross);
   const shares = gross.map((units, index): SweepShare => {
     const feeUnits = fees[index] ?? 0n;
     return { feeUnits, netUnits: units - feeUnits };
@@ -34,6 +34,19 @@ export function shareSweep(split: MovedUnits, mints: readonly Mint[]): SharedSwe
     own: hasOwn ? shares.at(-1) : undefined,
     crossed: new Map(mints.flatMap(({ id }, index) => (shares[index] ? [[id, shares[index]]] : []))),
   };
+}
+
+/** The rest that the last fee takes may exceed a grain's gross: the shares before it then bear what is above. */
+function limitToGross(fees: readonly bigint[], gross: readonly bigint[]): bigint[] {
+  let excess = (fees.at(-1) ?? 0n) - (gross.at(-1) ?? 0n);
+  if (excess <= 0n) return [...fees];
+  return fees.map((fee, index) => {
+    if (index === fees.length - 1) return gross[index] ?? 0n;
+    const room = (gross[index] ?? 0n) - fee;
+    const added = room < excess ? room : excess;
+    excess -= added;
+    return fee + added;
+  });
 }
 
 /** Shares of `units` by weight, each rounded down; the last takes the rest. */
