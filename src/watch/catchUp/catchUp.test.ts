@@ -5,6 +5,7 @@ import { ProviderFailed, type TransferScope } from "../../chain/reader.ts";
 import type { Db } from "../../db/database.ts";
 import type { TestChain } from "../../../test/support/chain.ts";
 import { openTestDatabase } from "../../../test/support/database.ts";
+import { assertLedgerAndWatchChecks } from "../../../test/support/ledgerAssertions.ts";
 import {
   setUpWatchTests,
   startWatcher,
@@ -30,6 +31,11 @@ describe("catching up after an outage", () => {
       await chain.pay(usdc, inbox, { amountUnits });
     }
     return amounts;
+  }
+
+  async function readCursorNumber(): Promise<bigint> {
+    const { number } = await db.root.selectFrom("chain_cursor").select("number").executeTakeFirstOrThrow();
+    return number;
   }
 
   async function lookUntilThere(look: () => Promise<{ isBehind: boolean }>): Promise<number> {
@@ -107,6 +113,39 @@ describe("catching up after an outage", () => {
     const kept = (await movementsOf(db, chain)).filter((row) => row.orphaned_at === null);
     deepEqual(
       kept.map((row) => row.amount_units),
+      amounts,
+    );
+  });
+
+  test("a block that was replaced while the next one is read is not recorded below it", async () => {
+    const replaced = { number: -1n, wasRead: false };
+    const stale: NodeOverride = (reader) => ({
+      transfers: (scope, tokens) => {
+        if ("fromBlock" in scope && scope.toBlock > scope.fromBlock)
+          throw new ProviderFailed("range_too_large", "one block at a time", {
+            suggestion: { blocks: 1n, isLimit: false },
+          });
+        return reader.transfers(scope, tokens);
+      },
+      block: async (at) => {
+        const block = await reader.block(at);
+        if (!block || !("number" in at) || at.number !== replaced.number || replaced.wasRead) return block;
+        replaced.wasRead = true;
+        return { ...block, hash: `0x${"57a1e".padEnd(64, "0")}` };
+      },
+    });
+    const { watch } = await startWatcher(db, chain, stale);
+    const amounts = await payDuringOutage(await insertInbox(db));
+    replaced.number = (await chain.client.getBlockNumber()) - BigInt(OUTAGE_BLOCKS) + 5n;
+    let looks = 0;
+    do {
+      looks += 1;
+      await watch();
+      await assertLedgerAndWatchChecks(db);
+    } while ((await readCursorNumber()) < (await chain.client.getBlockNumber()) && looks < 50);
+    ok(replaced.wasRead);
+    deepEqual(
+      (await movementsOf(db, chain)).filter((row) => row.orphaned_at === null).map((row) => row.amount_units),
       amounts,
     );
   });

@@ -34,10 +34,16 @@ export async function catchUp(
   try {
     for (;;) {
       const found = await ranges.next();
-      const to = found.at(-1)?.end;
-      if (to === undefined) break;
-      if (!(await applySegment(world, chain, mergeRanges(found, { from: at, to })))) break;
+      if (found.length === 0) break;
+      const linked = linkedRanges(found, at);
+      const to = linked.at(-1)?.end ?? at;
+      if (linked.length > 0 && !(await applySegment(world, chain, mergeRanges(linked, { from: at, to })))) break;
       at = to;
+      if (linked.length < found.length)
+        throw new ProviderFailed(
+          "unknown_block",
+          `the chain was replaced while the blocks after ${at.number} were read`,
+        );
       logCatchUp(world, chain, { recorded: at.number, head: headNumber });
     }
   } finally {
@@ -48,6 +54,15 @@ export async function catchUp(
 
 function nearOf({ readers: [reader] }: Chain): bigint {
   return reader === undefined ? 0n : nearBlocks(reader);
+}
+
+/** The ranges up to the first block whose parent is another one than the block before. Only adjacent blocks tell. */
+function linkedRanges(ranges: readonly FilteredRange[], from: KnownBlock): readonly FilteredRange[] {
+  const broken = ranges.findIndex(({ end }, index) => {
+    const below = ranges[index - 1]?.end ?? from;
+    return end.number === below.number + 1n && end.parentHash !== below.hash;
+  });
+  return broken === -1 ? ranges : ranges.slice(0, broken);
 }
 
 /** Merges ranges into one segment. For a transfer in several ranges the last one counts, because a reorg may lie between the reads. */
