@@ -146,6 +146,23 @@ for (const kind of thoroughDatabases) {
       await assertChecks();
     });
 
+    test("the fee of a grain passes the checks before the crossing beside it has landed", async () => {
+      const intent = await create();
+      await pay(intent, HOME, 1n);
+      const mint = `cctp-v2/1/0x${newId()}`;
+      const sweepTx = newChainTx();
+      await record(intent, [
+        minted(mint, [199n, 0n], { chainTx: sweepTx }),
+        ...swept(intent, 200n, { chainTx: sweepTx, block: 300n }),
+      ]);
+      await work();
+      deepEqual(
+        (await settlementsOf(intent)).map(({ status, amounts }) => [status, ...amounts]),
+        [["landed", "1", "0", "1", "0"]],
+      );
+      await assertChecks();
+    });
+
     test("a second deposit is planned while the first one is on the bridge, and a dropped burn is forgotten", async () => {
       const intent = await create();
       await pay(intent, AWAY, 7n * USDC);
