@@ -65,6 +65,8 @@ test("planning and observing cost the same number of statements for one settleme
     await run();
     return statements - before;
   };
+  // The first call creates the station's cursor.
+  await observeSettlements(world, TEST_CHAIN);
   const costs: number[][] = [];
   for (const [count, block] of [
     [1, 100n],

@@ -77,7 +77,7 @@ async function killUnderLoad(
   }
   const payments = await worker;
   const last = await installation.start();
-  await waitUntilSettled(db);
+  await waitUntilSettled(context, paid);
   const exitCode = await last.stop();
   const landed = await db.root.selectFrom("settlement").select("id").where("status", "=", "landed").execute();
   const findings = await compareWithChain(context, paid);
@@ -140,15 +140,16 @@ async function createIntent(
   return undefined;
 }
 
-/** Waits until everything paid is settled. The findings name what is not. */
-async function waitUntilSettled(db: Db): Promise<void> {
+/** Waits until everything paid is found and settled. The findings name what is not. */
+async function waitUntilSettled(context: Context, paid: readonly PaidIntent[]): Promise<void> {
+  const { db } = context;
   const deadline = performance.now() + SETTLED_MS_MAX;
   while (performance.now() < deadline) {
     await delay(POLL_MS);
     const open = await db.root.selectFrom("outgoing_transaction").select("id").where("status", "=", "signed").execute();
     const differing = await db.root.selectFrom("balance_difference").select("inbox").execute();
-    const paid = await db.root.selectFrom("intent").select("id").where("received_units", ">", 0n).execute();
-    if (paid.length > 0 && open.length + differing.length + (await countUnsettled(db)) === 0) return;
+    const unsettled = open.length + differing.length + (await countUnsettled(db));
+    if (unsettled === 0 && (await compareWithChain(context, paid)).length === 0) return;
   }
 }
 

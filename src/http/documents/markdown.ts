@@ -49,7 +49,7 @@ export function renderCode(code: string, language = ""): string {
 export function anchorOf(heading: string): string {
   return heading
     .toLowerCase()
-    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/[^a-z0-9_]+/g, "-")
     .replace(/^-|-$/g, "");
 }
 
