@@ -44,6 +44,16 @@ for (const kind of databases) {
       assert.deepEqual(await sequences("acct_b"), ["1 two"]);
     });
 
+    test("the numbered events are told in the order in which they happened", async () => {
+      const happened = Array.from({ length: 200 }, (_, index) => event(`acct_e${index % 3}`, String(index)));
+      for (const each of happened) await append([each]);
+      const { events } = await assignEventSequences(db);
+      assert.deepEqual(
+        events.map(({ intent }) => intent),
+        happened.map(({ intentId }) => intentId),
+      );
+    });
+
     test("D32 an event of a failed transaction leaves no row and no gap", async () => {
       const failing = db.transaction(async (tx) => {
         await appendEvents(tx, { entropy: systemEntropy }, { events: [event("acct_c", "lost")], at });

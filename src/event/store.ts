@@ -188,13 +188,15 @@ export async function assignSequences(tx: Tx, limit: number): Promise<SequencedE
       select account_id, size from batch_size
       on conflict (account_id) do update set last_sequence = event_counter.last_sequence + excluded.last_sequence
       returning account_id, last_sequence
+    ), numbered as (
+      update event set sequence = counter.last_sequence - batch_size.size + batch.place
+      from batch join counter using (account_id) join batch_size using (account_id)
+      where event.position = batch.position
+      returning event.position, event.type, event.account_id, event.intent_id, event.created_at, event.data -> 'object' as object
     )
-    update event set sequence = counter.last_sequence - batch_size.size + batch.place
-    from batch join counter using (account_id) join batch_size using (account_id)
-    where event.position = batch.position
-    returning event.type, event.account_id as account, event.intent_id as intent, event.created_at as "createdAt",
-      event.data -> 'object' ->> 'depositId' as deposit, event.data -> 'object' ->> 'settlementId' as settlement,
-      event.data -> 'object' ->> 'caip19' as asset, event.data -> 'object' ->> 'reason' as reason,
-      event.data -> 'object' ->> 'createdAt' as "objectCreatedAt"`.execute(tx);
+    select type, account_id as account, intent_id as intent, created_at as "createdAt",
+      object ->> 'depositId' as deposit, object ->> 'settlementId' as settlement, object ->> 'caip19' as asset,
+      object ->> 'reason' as reason, object ->> 'createdAt' as "objectCreatedAt"
+    from numbered order by position`.execute(tx);
   return rows;
 }
