@@ -142,7 +142,7 @@ test(
       await page.keyboard.press("Enter");
       await waitForEvent(page, "ready");
       await page.keyboard.press("Tab");
-      await page.waitForFunction("document.activeElement.shadowRoot.activeElement.tagName === 'IFRAME'");
+      await page.waitForFunction("document.activeElement?.shadowRoot?.activeElement?.tagName === 'IFRAME'");
       await page.keyboard.press("Escape");
       await waitForEvent(page, "close");
 
