@@ -10,6 +10,7 @@ import type { ComparedBalance } from "../reconcile/compareInboxes.ts";
 import { applyFoundTransfers } from "../reread/rescan.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 import type { KnownBlock } from "../store/store.ts";
+import { highestOf } from "../../kernel/extremes.ts";
 
 /** Blocks below the newest recorded transfer that are read where it explains nothing: a provider may list an earlier one late. */
 const OVERLAP_BLOCKS = 300n;
@@ -28,7 +29,7 @@ export async function findDeposits(
   const { partlyRead } = getChainMemory(world, chain);
   const key = `${balance.inbox} ${balance.token} ${balance.provider}`;
   const newest = await findNewestBlock(world.db, { chain: chain.caip2, balance });
-  const start = maxNumber(newest, partlyRead.get(key) ?? 0n);
+  const start = highestOf(newest, partlyRead.get(key) ?? 0n);
   const found = await recordRange(world, chain, { range: { fromBlock: start, toBlock: cursor.number }, balance });
   const isPartial = found.readTo < cursor.number;
   if (isPartial) partlyRead.set(key, found.readTo + 1n);
@@ -117,8 +118,4 @@ async function listKnownTransfers(
 
 function keyOf({ blockHash, place }: { blockHash: string; place: bigint }): string {
   return `${blockHash}/${place}`;
-}
-
-function maxNumber(one: bigint, other: bigint): bigint {
-  return one > other ? one : other;
 }

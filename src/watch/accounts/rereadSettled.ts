@@ -9,6 +9,7 @@ import { applyFoundTransfers } from "../reread/rescan.ts";
 import { matchInboxesInDatabase, type WatchWorld } from "../store/applySegment.ts";
 import { listMovementsBetween } from "../store/chainReads.ts";
 import { findCursor } from "../store/store.ts";
+import { lowestOf } from "../../kernel/extremes.ts";
 
 // A deposit that somebody settles before its balance is compared leaves nothing but that settlement. A provider that omits the settlement
 // while its blocks are recorded and while they are read again would hide both for ever, with equal balances on both sides. So what
@@ -29,7 +30,7 @@ export async function rereadSettled(world: WatchWorld, chain: Chain): Promise<vo
   if (pass === undefined || cursor === undefined) return;
   const { reread_number: reread } = cursor;
   // After a reorganisation both may be above the last reread block.
-  const [read, upTo] = parsePosition(pass.position).map((number) => minNumber(number ?? reread, reread)) as [
+  const [read, upTo] = parsePosition(pass.position).map((number) => lowestOf(number ?? reread, reread)) as [
     bigint,
     bigint,
   ];
@@ -88,8 +89,4 @@ async function recordMissing(world: WatchWorld, chain: Chain, range: BlockRange)
       { chain: chain.caip2, recorded: written.length },
       "settlements that a provider had omitted twice were found an hour later",
     );
-}
-
-function minNumber(one: bigint, other: bigint): bigint {
-  return one < other ? one : other;
 }

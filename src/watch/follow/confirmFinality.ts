@@ -4,6 +4,7 @@ import { bookMovements } from "../store/bookMovements.ts";
 import { wakeBlockConsumers, type WatchWorld } from "../store/applySegment.ts";
 import { listKnownBlocks } from "../store/chainReads.ts";
 import { storeFinality, type CursorRow, type KnownBlock } from "../store/store.ts";
+import { highestOf } from "../../kernel/extremes.ts";
 
 /**
  * Stores the chain's finality as numbers of blocks that we know and that the reporting provider has. A bare number could finalize a deposit
@@ -14,8 +15,8 @@ export async function confirmFinality(world: WatchWorld, chain: Chain, cursor: C
     findTaggedNumber(world, chain, { cursor, tag: "safe" }),
     findTaggedNumber(world, chain, { cursor, tag: "finalized" }),
   ]);
-  const safeNumber = maxNumber(cursor.safe_number, safe, finalized);
-  const finalizedNumber = maxNumber(cursor.finalized_number, finalized);
+  const safeNumber = highestOf(cursor.safe_number, safe, finalized);
+  const finalizedNumber = highestOf(cursor.finalized_number, finalized);
   const at = world.clock.now();
   const bookedNumber = await world.db.transaction(async (tx) => {
     const state = await storeFinality(tx, { chain: chain.caip2, cursor, safeNumber, finalizedNumber, at });
@@ -59,8 +60,4 @@ async function isCanonical(chain: Chain, known: KnownBlock, head: BlockRef): Pro
     return found;
   });
   return block.hash === known.hash;
-}
-
-function maxNumber(stored: bigint, ...reached: readonly (bigint | undefined)[]): bigint {
-  return reached.reduce<bigint>((most, number) => (number !== undefined && number > most ? number : most), stored);
 }

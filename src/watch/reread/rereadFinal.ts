@@ -11,6 +11,7 @@ import { rereadRange, type RereadChanges } from "./rereadRange.ts";
 import { logReversal, wakeMovementConsumers, type WatchWorld } from "../store/applySegment.ts";
 import { listHashesAt, listMovementsBetween } from "../store/chainReads.ts";
 import { advanceReread, orphanMovements, pruneBlocks, writeMovements, type CursorRow } from "../store/store.ts";
+import { lowestOf } from "../../kernel/extremes.ts";
 
 /** Depth at which blocks of a chain without the `finalized` tag are reread. */
 const FINAL_DEPTH_WITHOUT_TAG = 1_024n;
@@ -51,7 +52,7 @@ export async function rereadFinal(world: WatchWorld, chain: Chain, cursor: Curso
     const reversed = changed > 0 ? await bookRevision(tx, { chain: chain.caip2, cursor: reach, at }) : 0;
     // A block that a single provider reports may be false: blocks are kept for a rewind until others are compared.
     if (chain.providers.providerCount < 2 || getChainMemory(world, chain).hasMultipleReplies)
-      await pruneBlocks(tx, { chain: chain.caip2, below: minNumber(to, cursor.number - BigInt(REORG_BLOCKS_MAX)) });
+      await pruneBlocks(tx, { chain: chain.caip2, below: lowestOf(to, cursor.number - BigInt(REORG_BLOCKS_MAX)) });
     const refused = rewritten.length < canonical.length ? canonical : [];
     return { changed, reversed, isPassed: to > cursor.reread_number, refused };
   });
@@ -71,7 +72,7 @@ async function filterCanonical(tx: Tx, chain: Chain, located: readonly LocatedTr
 
 function computeRereadLimit({ number, finalized_number: finalizedNumber }: CursorRow, providers: number): bigint {
   if (finalizedNumber < 0n) return number - FINAL_DEPTH_WITHOUT_TAG;
-  return providers > 1 ? finalizedNumber : minNumber(finalizedNumber, number - REREAD_DEPTH_MIN);
+  return providers > 1 ? finalizedNumber : lowestOf(finalizedNumber, number - REREAD_DEPTH_MIN);
 }
 
 function nextRange(
@@ -82,7 +83,7 @@ function nextRange(
   const fromBlock = cursor.reread_number + 1n;
   if (fromBlock > upTo) return undefined;
   const { blocks } = getChainMemory(world, chain).rereadSize;
-  return { fromBlock, toBlock: minNumber(upTo, fromBlock + blocks - 1n) };
+  return { fromBlock, toBlock: lowestOf(upTo, fromBlock + blocks - 1n) };
 }
 
 function logChanges(world: WatchWorld, chain: Chain, { located, removed }: RereadChanges): void {
@@ -98,8 +99,4 @@ function logChanges(world: WatchWorld, chain: Chain, { located, removed }: Rerea
       "a recorded movement is not on the final chain",
     );
   }
-}
-
-function minNumber(one: bigint, other: bigint): bigint {
-  return one < other ? one : other;
 }
