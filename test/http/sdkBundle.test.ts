@@ -134,6 +134,35 @@ test(
   },
 );
 
+test(
+  "the merchant's own code is asked about an address once, however many states arrive before it answers",
+  { skip },
+  async () => {
+    const { intentId, inboxAddress } = await shops.createIntent();
+    let stream: Promise<unknown> | undefined;
+    await shops.withPage(
+      `mount({ intentId: "${intentId}", target: "#pay", ...handlers,
+      expectedPayout: ({ inboxes }) => {
+        note("asked")({ code: inboxes[0].address });
+        return new Promise((agree) => { window.agree = agree; });
+      } });`,
+      async (page) => {
+        await waitForEvent(page, "asked");
+        await stream;
+        await page.evaluate("window.agree(true)");
+        await waitForEvent(page, "ready");
+        const asked = (await events(page)).filter(([name]) => name === "asked");
+        assert.deepEqual(asked, [["asked", inboxAddress]]);
+      },
+      {
+        prepare: async (page) => {
+          stream = page.waitForResponse((response) => response.url().endsWith("/events"), { timeout: 120_000 });
+        },
+      },
+    );
+  },
+);
+
 test("on Solana another fee, recovery key, mint or program is refused, and so is an address without terms", async () => {
   const intent = await shopsOnSolana.createIntent({ ...ON_SOLANA, payoutWallet: SOLANA_WALLET });
   const { inboxTerms: terms, inboxAddress: address } = intent;
@@ -225,7 +254,6 @@ test("the React component works in StrictMode, on a server, and through changes"
     import { createRoot } from "react-dom/client";
     import { configure } from "@tributary/sdk";
     import { Checkout } from "@tributary/react";
-import { expectSolanaPayout } from "@tributary/sdk/solana/verify";
     configure({ baseUrl: "${shops.base}" });
     addEventListener("DOMContentLoaded", () => {
       const root = createRoot(document.querySelector("#pay"));

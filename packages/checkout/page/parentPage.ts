@@ -19,6 +19,8 @@ const query = new URLSearchParams(location.search);
 export class ParentPage {
   readonly #origin: string;
   readonly #needsApproval = query.get("verify") === "1";
+  /** Addresses letter by letter, as the service tells them: on Solana letters of the other case are another address. */
+  readonly #asked = new Set<string>();
   readonly #approved = new Set<string>();
   readonly #waiting: { addresses: readonly string[]; resolve: () => void }[] = [];
   readonly #calls = new Map<number, (reply: { result?: unknown; error?: unknown }) => void>();
@@ -70,16 +72,18 @@ export class ParentPage {
   }
 
   isApproved(inboxes: readonly CheckoutInbox[]): boolean {
-    return !this.#needsApproval || inboxes.every(({ address }) => this.#approved.has(address.toLowerCase()));
+    return !this.#needsApproval || inboxes.every(({ address }) => this.#approved.has(address));
   }
 
-  /** Resolves when the parent page's own check has agreed with every address. A refusal removes this frame. */
+  /** Resolves when the parent page's own check has agreed with every address, and asks about each once. A refusal removes this frame. */
   async approve(terms: CheckoutState["terms"], inboxes: readonly CheckoutInbox[]): Promise<void> {
     if (this.isApproved(inboxes)) return;
     const shown = inboxes.map(({ namespace, address }) => ({ namespace, address }));
-    this.#post("verify", { terms, inboxes: shown });
+    const addresses = shown.map(({ address }) => address);
+    if (addresses.some((address) => !this.#asked.has(address))) this.#post("verify", { terms, inboxes: shown });
+    for (const address of addresses) this.#asked.add(address);
     await new Promise<void>((resolve) => {
-      this.#waiting.push({ addresses: shown.map(({ address }) => address.toLowerCase()), resolve });
+      this.#waiting.push({ addresses, resolve });
     });
   }
 

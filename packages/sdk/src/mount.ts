@@ -62,7 +62,7 @@ class MountedCheckout implements Checkout {
   readonly #address: string;
   readonly #origin: string;
   readonly #listeners = new Map<string, Set<(event: never) => void>>();
-  /** Addresses that the merchant's own code agreed with, in lower case. */
+  /** Addresses that the merchant's own code agreed with, in lower case: a wallet names an EVM address in any case. */
   readonly #verified = new Set<string>();
   #frame: HTMLIFrameElement | undefined;
   #modal: Modal | undefined;
@@ -208,8 +208,8 @@ class MountedCheckout implements Checkout {
     const isOk = await Promise.resolve({ terms, inboxes }).then(this.options.expectedPayout).catch(console.error);
     if (this.#isOver || !this.#frame) return;
     if (isOk !== true) return this.#fail("not_verified", "an address is not the expected payout's");
-    const addresses = inboxes.map((inbox) => inbox.address.toLowerCase());
-    for (const each of addresses) this.#verified.add(each);
+    const addresses = inboxes.map((inbox) => inbox.address);
+    for (const each of addresses) this.#verified.add(each.toLowerCase());
     this.#frame.style.visibility = "";
     this.#post("verified", { addresses });
   }
