@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { fork } from "node:child_process";
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { test } from "node:test";
@@ -42,9 +42,13 @@ test("12 106 a connection above the maximum is closed, and the log counts closed
   const isAccepted = async (): Promise<boolean> => {
     const socket = connect({ host: "127.0.0.1", port });
     sockets.push(socket);
+    // A connection that closes with an unread request may end with a reset.
     socket.on("error", () => {});
     socket.write("GET / HTTP/1.1\r\nhost: x\r\n\r\n");
-    return await Promise.race([once(socket, "data").then(() => true), once(socket, "close").then(() => false)]);
+    return await new Promise((resolve) => {
+      socket.once("data", () => resolve(true));
+      socket.once("close", () => resolve(false));
+    });
   };
   try {
     for (let count = 0; count < CONNECTIONS_MAX; count += 1) assert.equal(await isAccepted(), true);
@@ -78,10 +82,14 @@ test("12 one connection with many pipelined requests has eight at work at once, 
   const api = await openTestApi(world.db);
   const arrived: string[] = [];
   const releases: (() => void)[] = [];
+  const arrivals = new EventEmitter();
   // Each request stays active until the test releases it.
   api.server.get<{ Params: { name: string } }>("/work/:name", async ({ params }, reply) => {
     arrived.push(params.name);
-    await new Promise<void>((resolve) => releases.push(resolve));
+    await new Promise<void>((resolve) => {
+      releases.push(resolve);
+      arrivals.emit("request");
+    });
     return reply.send(params.name);
   });
   const base = await api.server.listen({ host: "127.0.0.1", port: 0 });
@@ -98,7 +106,7 @@ test("12 one connection with many pipelined requests has eight at work at once, 
     for (let polls = 0; polls < 3; polls += 1) assert.equal((await fetch(`${base}/healthz`)).status, 200);
     assert.deepEqual(arrived, names.slice(0, 8));
     for (let turn = 0; turn < PIPELINED_REQUESTS; turn += 1) {
-      while (releases.length === 0) await once(socket, "data");
+      while (releases.length === 0) await once(arrivals, "request");
       assert.ok(releases.length <= 8);
       releases.shift()?.();
     }

@@ -41,8 +41,14 @@ async function readAll(...parts: (string | Buffer)[]): Promise<string> {
 
 async function write(socket: Socket, part: string | Buffer): Promise<void> {
   if (socket.destroyed || socket.write(part)) return;
-  // When the server has closed the connection, "error" fires instead of "drain".
-  await once(socket, "drain").catch(() => {});
+  // When the server has closed the connection, "close" fires instead of "drain".
+  await new Promise<void>((resolve) => {
+    const finish = () => {
+      socket.off("drain", finish).off("close", finish);
+      resolve();
+    };
+    socket.on("drain", finish).on("close", finish);
+  });
 }
 
 function parseReplies(text: string): RawReply[] {

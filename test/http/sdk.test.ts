@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import type { Request } from "playwright-core";
 import { buildSdk } from "../../packages/sdk/scripts/buildSdk.ts";
 import { assertAccessible } from "../support/axe.ts";
 import { skipWithoutChromium } from "../support/browser.ts";
@@ -218,14 +219,20 @@ test("D39 the element shows the checkout, and sends its events", { skip }, async
 test("D38 a frame whose browser keeps no cookies holds its session in memory", { skip }, async () => {
   const { intentId } = await shops.createIntent();
   const init = `if (window.parent !== window) Object.defineProperty(document, "cookie", { get: () => "", set() {} })`;
+  let following: Promise<Request> | undefined;
   await shops.withPage(
     `mount({ intentId: "${intentId}", target: "#pay", ...handlers });`,
     async (page) => {
-      const following = page.waitForRequest((request) => request.url().endsWith("/events"), { timeout: WAIT_MS });
       await waitForEvent(page, "status");
-      assert.match((await following).headers()["authorization"] ?? "", /^Bearer cs_/);
+      const request = await following;
+      assert.match(request?.headers()["authorization"] ?? "", /^Bearer cs_/);
       assert.deepEqual(await page.context().cookies(), []);
     },
-    { init },
+    {
+      init,
+      prepare: async (page) => {
+        following = page.waitForRequest((request) => request.url().endsWith("/events"), { timeout: WAIT_MS });
+      },
+    },
   );
 });
