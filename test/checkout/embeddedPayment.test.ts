@@ -101,6 +101,8 @@ describe("a payer at a shop that embeds the checkout", { skip: skipWithoutChromi
         .locator("main[data-screen=choose], main[data-screen=ready]")
         .first()
         .waitFor({ timeout: WAIT_MS });
+      // The frame tells the page by messages, which may arrive later than the frame has drawn itself.
+      await page.waitForFunction("window.events.length > 1", undefined, { timeout: WAIT_MS });
       assert.deepEqual(await eventsOf(page), [
         ["ready", ""],
         ["status", "waiting"],

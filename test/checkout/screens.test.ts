@@ -12,6 +12,10 @@ const skip = skipWithoutChromium;
 const DESK = { viewport: { width: 1_280, height: 800 } };
 const PHONE = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true };
 
+/** A time after that of the samples. A page whose clock stands there keeps what it shows for a moment alone. */
+const LATER = new Date("2026-11-22T14:33:00.000Z");
+const COPIED_MS = 2_000;
+
 let browser: Browser | undefined;
 
 before(async () => {
@@ -67,10 +71,13 @@ test("a forged address of a chosen network is refused like any other", { skip },
 test("copies the amount and the address as they must be typed", { skip }, async () => {
   await withPage({ ...DESK, permissions: ["clipboard-read", "clipboard-write"] }, async (page) => {
     await openSample(page, "longSum");
+    await page.clock.pauseAt(LATER);
     const clipboard = () => page.evaluate<string>("navigator.clipboard.readText()");
     await page.getByRole("button", { name: "Copy: Amount" }).click();
     await page.getByRole("button", { name: "Copied" }).waitFor();
     assert.equal(await clipboard(), "1234567.123456");
+    await page.clock.runFor(COPIED_MS);
+    assert.equal(await page.getByRole("button", { name: "Copied" }).count(), 0);
     await page.getByRole("button", { name: "Copy: Address" }).click();
     await page.waitForFunction(`navigator.clipboard.readText().then((text) => text.startsWith("0x"))`);
     assert.equal(await clipboard(), SAMPLE_ADDRESS);
@@ -82,6 +89,7 @@ test("without the clipboard the text is selected instead", { skip }, async () =>
   await withPage(DESK, async (page) => {
     await page.addInitScript("navigator.clipboard.writeText = () => Promise.reject(new Error('refused'))");
     await openSample(page, "ready");
+    await page.clock.pauseAt(LATER);
     await page.getByRole("button", { name: "Copy: Address" }).click();
     await page.locator(".hint").getByText("Selected. Press and hold to copy.").waitFor();
     assert.equal((await page.evaluate<string>("String(getSelection())")).replaceAll(/\s/g, ""), SAMPLE_ADDRESS);

@@ -13,7 +13,7 @@ import { installStandardWallet } from "../support/standardWallet.ts";
 
 // Payers on Solana in a browser, against the dev world: the service watches its local Solana, and the open page follows.
 
-const WAIT_MS = 40_000;
+const WAIT_MS = 120_000;
 const PRICE = 25_000_000;
 const SEED_BYTES = 32;
 

@@ -2,10 +2,12 @@ import assert from "node:assert/strict";
 import { globSync } from "node:fs";
 import { test } from "node:test";
 import { OPERATIONS } from "../../src/http/operationList.ts";
+import { addMs, systemClock } from "../../src/kernel/clock.ts";
 import { faultRows } from "../../src/kernel/faults.ts";
 import { testApi, type TestApi } from "../support/api.ts";
 import { openBrowser, skipWithoutChromium } from "../support/browser.ts";
 
+const HOUR_MS = 3_600_000;
 const ROOT = new URL("../../", import.meta.url);
 
 /** All pages that links reach from the reference, by path. */
@@ -241,14 +243,18 @@ test(
       page.on("console", (message) => errors.push(message.text()));
       page.on("pageerror", (error) => errors.push(error.message));
       page.on("request", (request) => requests.push(`${request.method()} ${request.url().slice(origin.length)}`));
+      await page.clock.install();
       await page.goto(`${origin}/docs`);
       const create = page.locator("#createPaymentIntent");
       const read = page.locator("#getPaymentIntent");
       await create.getByText("Python").click();
       await read.locator("pre", { hasText: "requests.get(" }).waitFor();
       assert.equal(await read.locator('pre[data-language="curl"]').isVisible(), false);
+      // The button says so for a moment alone, so time stands still meanwhile.
+      await page.clock.pauseAt(addMs(systemClock.now(), HOUR_MS));
       await create.locator(".code", { hasText: "requests.post(" }).getByRole("button").click();
       await create.getByRole("button", { name: "Copied" }).waitFor();
+      await page.clock.resume();
       const copied = await page.evaluate(() => navigator.clipboard.readText());
       assert.match(copied, /^import os\nimport requests\n\nresponse = requests\.post\(\n/);
       // The answer stands beside the description, in full.
