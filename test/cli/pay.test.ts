@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { createPublicClient, createTestClient, http, type Hex } from "viem";
 import { SolanaRpc } from "../../src/chain/solana/rpc/solanaRpc.ts";
 import { createApiClient } from "../../src/operator/client/apiClient.ts";
@@ -11,8 +12,19 @@ import { evmChains, solanaOf, solanaPayout, useDevWorld } from "../support/devWo
 
 // The pay command. A sent transfer cannot be undone, so every mistake must fail before it.
 
-/** One read takes about half a second. */
-const READS_MAX = 60;
+const WAIT_MS_MAX = 120_000;
+const POLL_MS = 100;
+
+/** Reads until the text matches, for at most two minutes. Returns the last text. */
+async function readUntil(pattern: RegExp, read: () => Promise<string>): Promise<string> {
+  const deadline = AbortSignal.timeout(WAIT_MS_MAX);
+  let text = await read();
+  while (!pattern.test(text) && !deadline.aborted) {
+    await delay(POLL_MS);
+    text = await read();
+  }
+  return text;
+}
 
 describe("pay", () => {
   const world = useDevWorld();
@@ -129,9 +141,7 @@ describe("pay", () => {
     assert.match(rescued.out, /rescued 7\.5 DUSD/, rescued.err);
     const settlements = async () =>
       (await runCli(["intents", "show", intentId], variables)).out.split("SETTLEMENT")[1] ?? "";
-    let lines = await settlements();
-    for (let reads = 0; reads < READS_MAX && lines.match(/^set_/gm)?.length !== 2; reads += 1)
-      lines = await settlements();
+    const lines = await readUntil(/^set_\w+ +landed .*^set_\w+ +landed /ms, settlements);
     assert.match(lines, /^set_\w+ +landed +5 USDC +4\.975 +0\.025 +0x/m);
     assert.match(lines, /^set_\w+ +landed +7\.5 DUSD +7\.5 +0 +0x/m);
   });
@@ -227,7 +237,10 @@ describe("pay", () => {
       const readPage = async (path: string) => (await fetch(`${explorer}${path}`)).text();
       const [txHash = ""] = part.out.split(" ");
       assert.match(await readPage(`/tx/${txHash}`), /success.*payer.*0\.5 USDC/s);
-      assert.match(await readPage(`/address/${world.dev.ready.solana.payoutWallet}`), /payout first.*Received.*USDC/s);
+      // The payout wallet receives nothing before the settlement, which follows the count.
+      const received = /payout first.*Received.*USDC/s;
+      const payoutPage = () => readPage(`/address/${world.dev.ready.solana.payoutWallet}`);
+      assert.match(await readUntil(received, payoutPage), received);
       assert.match(await readPage(""), /Latest token transfers.*0\.5 USDC/s);
       assert.match(await readPage(`/tx/${txHash.slice(1)}`), /Not on this chain/);
       const more = await runCli(["pay", intentId], variables);

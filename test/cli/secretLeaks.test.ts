@@ -7,6 +7,7 @@ import { connect, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { inspect } from "node:util";
 import { loadConfig } from "../../src/config/loadConfig.ts";
 import { chooseFreePort } from "../support/freePort.ts";
@@ -25,6 +26,8 @@ import {
 
 // Unique secrets in every field that takes one. No error, log line or command output may contain any of them.
 
+const POLLS_MAX = 1_200;
+const POLL_MS = 100;
 const newSecret = () => `canary${randomBytes(16).toString("hex")}`;
 const DATABASE_PASSWORD = newSecret();
 const RPC_PASSWORD = newSecret();
@@ -248,6 +251,9 @@ describe("secrets", () => {
       await rawAnswer(site.baseUrl, `GET /${apiKey} HTTP/9.9\r\nauthorization ${apiKey}\r\n\r\n`),
       "raw",
     );
+    // The log arrives through a pipe.
+    for (let polls = 0; polls < POLLS_MAX && !service.output().includes('"level":"warn"'); polls += 1)
+      await delay(POLL_MS);
     assert.match(service.output(), /"level":"warn"/);
     assertNoSecrets(secrets, service.output(), "log");
   });

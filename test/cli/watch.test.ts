@@ -130,13 +130,13 @@ describe("tributary watch status", () => {
       const [reading] = JSON.parse(line) as typeof readings;
       assert.ok(reading);
       readings.push(reading);
-      await setCursor(1_000n + 500n * BigInt(readings.length));
-      if (readings.length === 3) break;
+      if (readings.length === 1) await setCursor(2_000n);
+      if (reading.recordedBlock === "2000") break;
     }
-    const [first, , third] = readings;
+    const [first, last] = [readings[0], readings.at(-1)];
     assert.deepEqual([first?.recordedBlock, first?.behindBlocks, first?.leftMs], ["1000", "4000", null]);
-    assert.deepEqual([third?.recordedBlock, third?.headBlock], ["2000", "5000"]);
-    assert.ok((third?.blocksPerS ?? 0) > 0 && (third?.leftMs ?? 0) > 0);
+    assert.deepEqual([last?.recordedBlock, last?.headBlock], ["2000", "5000"]);
+    assert.ok((last?.blocksPerS ?? 0) > 0 && (last?.leftMs ?? 0) > 0);
     const ended = once(child, "exit");
     child.kill("SIGINT");
     assert.deepEqual(await ended, [0, null]);
