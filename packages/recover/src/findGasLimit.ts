@@ -10,7 +10,8 @@ import type { RpcRequester } from "./inspectChain.ts";
  * Rejects when the chain refuses the call.
  */
 export async function findGasLimit(request: RpcRequester, from: Hex, call: ContractCall): Promise<bigint> {
-  const estimated = parseQuantity(await request("eth_estimateGas", [{ from, ...call }]), "its gas");
+  // Some nodes estimate on pending transactions, and one of those may create the inbox only after this call.
+  const estimated = parseQuantity(await request("eth_estimateGas", [{ from, ...call }, "latest"]), "its gas");
   const first = initialGasLimit(estimated, TRANSACTION_GAS_MAX);
   if (!isSettleManyCall(call) && !isReceiveCall(call)) return first;
   const gasMax = await readGasMax(request);
