@@ -15,7 +15,7 @@ import { ProcessMemory } from "../../src/kernel/processMemory.ts";
 import type { MovementRow } from "../../src/watch/movement.ts";
 import type { WatchWorld } from "../../src/watch/store/applySegment.ts";
 import { watchChain, type WatchOutcome } from "../../src/watch/follow/watchChain.ts";
-import type { ContractCall } from "../../src/dev/chains/devClient.ts";
+import { waitUntilMined, type ContractCall } from "../../src/dev/chains/devClient.ts";
 import { transferCall } from "../../src/dev/chains/tokens.ts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import { startTestChain, type TestChain } from "./chain.ts";
@@ -135,7 +135,7 @@ export function callByBlockParity({ even, odd }: { even: ContractCall; odd: Cont
   return { data: concatHex([head(landing), evenCode, "0x5b", oddCode]), gasLimit: 3_000_000n };
 }
 
-/** Moves tokens out of any address, as its owner can. */
+/** Moves tokens out of any address, as its owner can, and waits for the block. */
 export async function transferFromAddress(
   chain: TestChain,
   from: Hex,
@@ -144,10 +144,11 @@ export async function transferFromAddress(
   const { data } = transferCall(out.token, out.to, out.amountUnits);
   await chain.client.setBalance({ address: from, value: 10n ** 18n });
   await chain.client.impersonateAccount({ address: from });
-  await chain.client.request<{ Method: string; Parameters: unknown[]; ReturnType: Hex }>({
+  const hash = await chain.client.request<{ Method: string; Parameters: unknown[]; ReturnType: Hex }>({
     method: "eth_sendTransaction",
     params: [{ from, to: out.token, data }],
   });
+  await waitUntilMined(chain.client, hash);
   await chain.client.stopImpersonatingAccount({ address: from });
 }
 

@@ -97,7 +97,11 @@ const MINE_EVERY_POLLS = 100;
  * transaction is mined.
  */
 export async function sendSigned(client: DevClient, serializedTransaction: Hex): Promise<TransactionReceipt> {
-  const hash = await client.sendRawTransaction({ serializedTransaction });
+  return waitUntilMined(client, await client.sendRawTransaction({ serializedTransaction }));
+}
+
+/** Polls for the receipt of a sent transaction, since anvil answers before it mines. */
+export async function waitUntilMined(client: DevClient, hash: Hex): Promise<TransactionReceipt> {
   for (let poll = 1; poll <= RECEIPT_POLLS_MAX; poll += 1) {
     const receipt = await client.getTransactionReceipt({ hash }).catch((error: unknown) => {
       // A busy machine may not answer in time; asking again is harmless.
