@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import type { Page } from "playwright-core";
 import type { Request } from "playwright-core";
 import { buildSdk } from "../../packages/sdk/scripts/buildSdk.ts";
 import { assertAccessible } from "../support/axe.ts";
@@ -12,6 +13,12 @@ import { events, inFrame, useShops, waitForEvent } from "../support/shopPage.ts"
 const skip = skipWithoutChromium;
 const shops = useShops();
 const WAIT_MS = 120_000;
+/** The frame takes the payment on a test network for one with real money. */
+const REAL_MONEY = `if (parent !== window) {
+  const { parse } = JSON;
+  JSON.parse = (text) => parse(text.replaceAll('"isTest":true', '"isTest":false'));
+  Response.prototype.json = async function () { return JSON.parse(await this.text()); };
+}`;
 
 test("the served scripts are those of the sources, and any origin may read them", async () => {
   const served = {
@@ -157,6 +164,31 @@ test(
   },
 );
 
+for (const { locale, theme } of [
+  { locale: "en", theme: "light" },
+  { locale: "ar", theme: "dark" },
+])
+  for (const isTest of [true, false])
+    test(
+      `the close button of the modal covers no text, also while the page scrolls (${locale}, ${isTest ? "test" : "real"} money)`,
+      { skip },
+      async () => {
+        const { intentId } = await shops.createIntent();
+        const script = `mount({ intentId: "${intentId}", locale: "${locale}", theme: "${theme}", ...handlers });`;
+        const use = async (page: Page) => {
+          await waitForEvent(page, "ready");
+          await inFrame(page).locator("main[data-screen]:not(.lone)").waitFor();
+          assert.equal(await inFrame(page).locator(".ribbon").count(), isTest ? 1 : 0);
+          for (const width of [320, 390, 700, 1_280]) {
+            await page.setViewportSize({ width, height: 700 });
+            for (const scrolled of [0, 90, 10_000])
+              assert.deepEqual(await coveredTexts(page, scrolled), [], `${width} px wide, scrolled ${scrolled} px`);
+          }
+        };
+        await shops.withPage(script, use, { init: isTest ? "" : REAL_MONEY });
+      },
+    );
+
 test("D39 redirect opens the checkout's own page with a ticket", { skip }, async () => {
   const { intentId } = await shops.createIntent();
   await shops.withPage(
@@ -236,3 +268,34 @@ test("D38 a frame whose browser keeps no cookies holds its session in memory", {
     },
   );
 });
+
+/** The texts of the frame that are visible below the dialog's close button. */
+async function coveredTexts(page: Page, scrolled: number): Promise<string[]> {
+  const button = await page.getByRole("dialog").getByRole("button").boundingBox();
+  const frame = await page.locator("iframe").boundingBox();
+  assert.ok(button && frame);
+  const area = { x: button.x - frame.x, y: button.y - frame.y, width: button.width, height: button.height };
+  return inFrame(page).locator("body").evaluate(findVisibleTexts, { area, scrolled });
+}
+
+type Area = { x: number; y: number; width: number; height: number };
+
+/** Runs in the frame. A text counts where its own element is on top. */
+function findVisibleTexts(body: Element, { area, scrolled }: { area: Area; scrolled: number }): string[] {
+  scrollTo(0, scrolled);
+  const found = new Set<string>();
+  const walker = document.createTreeWalker(body, NodeFilter.SHOW_TEXT);
+  const range = document.createRange();
+  while (walker.nextNode()) {
+    const { currentNode: text } = walker;
+    range.selectNodeContents(text);
+    for (const { left, right, top, bottom } of range.getClientRects()) {
+      const x = (Math.max(left, area.x) + Math.min(right, area.x + area.width)) / 2;
+      const y = (Math.max(top, area.y) + Math.min(bottom, area.y + area.height)) / 2;
+      const isInArea = x > left && x < right && x > area.x && x < area.x + area.width && y > top && y < bottom;
+      if (!isInArea || y < area.y || y > area.y + area.height) continue;
+      if (document.elementFromPoint(x, y) === text.parentElement) found.add(text.textContent ?? "");
+    }
+  }
+  return [...found];
+}
