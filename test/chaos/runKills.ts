@@ -161,12 +161,27 @@ export async function waitUntilSettled({ chain, db }: Pick<ChaosContext, "chain"
   let deadline = performance.now() + STALL_MS_MAX;
   while (performance.now() < deadline) {
     await delay(500);
-    const head = await chain.client.getBlockNumber();
-    const cursor = await db.root.selectFrom("chain_cursor").select(["number"]).executeTakeFirst();
+    if (await isSettled({ chain, db })) return;
     const unsettled = await countUnsettled(db);
-    if (cursor !== undefined && cursor.number >= head && unsettled === 0) return;
     if (unsettled >= best) continue;
     best = unsettled;
     deadline = performance.now() + STALL_MS_MAX;
   }
+}
+
+/**
+ * Whether the service has recorded every block and has nothing left to do. Its intents know nothing of a payment that is recorded and
+ * not processed yet, so the chain is compared too.
+ */
+export async function isSettled({ chain, db }: Pick<ChaosContext, "chain" | "db">): Promise<boolean> {
+  if ((await countUnsettled(db)) > 0 || (await countUnrecordedBlocks({ chain, db })) > 0) return false;
+  const { lost, duplicated } = await verifyFinalState(db, { chain, acknowledged: [] });
+  return lost.length + duplicated.length === 0;
+}
+
+/** The blocks that the chain has above the last recorded one. */
+export async function countUnrecordedBlocks({ chain, db }: Pick<ChaosContext, "chain" | "db">): Promise<number> {
+  const head = await chain.client.getBlockNumber();
+  const cursor = await db.root.selectFrom("chain_cursor").select("number").executeTakeFirst();
+  return Math.max(0, Number(head) - Number(cursor?.number ?? 0));
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { chooseFreePort } from "../support/freePort.ts";
 import { openInstallation, type RunningService, type ServiceInstallation } from "../support/serviceInstallation.ts";
-import { openChaosContext, waitUntilSettled, type ChaosContext } from "./runKills.ts";
+import { countUnrecordedBlocks, openChaosContext, waitUntilSettled, type ChaosContext } from "./runKills.ts";
 import { MerchantClients, type AcknowledgedIntent } from "./merchants.ts";
 import { Payers } from "./payers.ts";
 import { SeededRandom } from "./seededRandom.ts";
@@ -126,9 +126,4 @@ function at<T>(items: readonly T[], index: number): T {
   const item = items[index];
   if (item === undefined) throw new Error(`there is no service ${index}`);
   return item;
-}
-
-async function countUnrecordedBlocks({ chain, db }: ChaosContext): Promise<number> {
-  const cursor = await db.root.selectFrom("chain_cursor").select("number").executeTakeFirst();
-  return Number(await chain.client.getBlockNumber()) - Number(cursor?.number ?? 0);
 }

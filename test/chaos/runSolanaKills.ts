@@ -5,10 +5,10 @@ import { runLedgerChecks } from "../../src/audit/runLedgerChecks.ts";
 import { openDatabase, type Db } from "../../src/db/database.ts";
 import { LOCAL_INBOX_PROGRAM, LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../src/dev/solana/fixtures.ts";
 import { createTokenAccount, findTokenAccount } from "../../src/dev/solana/instructions.ts";
-import { findPort } from "../../src/dev/findPort.ts";
 import { startLocalSolana, type LocalSolana } from "../../src/dev/solana/startLocalSolana.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { createDatabaseOn, startOwnServer } from "../support/database.ts";
+import { chooseFreePort } from "../support/freePort.ts";
 import { addMerchant } from "../support/merchants.ts";
 import { openInstallation, UNREACHABLE_CHAIN, type ServiceInstallation } from "../support/serviceInstallation.ts";
 import { createWallet, payTokens } from "../support/solana.ts";
@@ -192,7 +192,7 @@ async function installOn(solana: LocalSolana, databaseUrl: string): Promise<Serv
   return openInstallation({
     chain: UNREACHABLE_CHAIN,
     databaseUrl,
-    port: await findPort("127.0.0.1", 0),
+    port: await chooseFreePort(),
     config: { chains: [chain], defaultRail: "solana-local:usdc" },
     variables: { TEST_FEE_PAYER: encodeBase58(pair) },
   });
