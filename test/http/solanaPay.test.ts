@@ -6,6 +6,7 @@ import type { CheckoutState } from "@tributary/checkout/checkoutState";
 import { LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../src/dev/solana/fixtures.ts";
 import type { Keypair } from "../../src/dev/solana/keypairs.ts";
 import type { LocalSolana } from "../../src/dev/solana/startLocalSolana.ts";
+import { caip2 } from "../../src/kernel/caip.ts";
 import { updateBrand } from "../../src/merchant/brand/updateBrand.ts";
 import { assertFault, UNKNOWN_ID, type Json, type Merchant, type TestApi } from "../support/api.ts";
 import { openCheckout } from "../support/checkout.ts";
@@ -161,6 +162,64 @@ test("requests for one payment are limited", async () => {
   const statuses: number[] = [];
   for (let count = 0; count < 61; count += 1) statuses.push((await get(intentId)).status);
   assert.deepEqual(statuses.slice(-2), [200, 429]);
+});
+
+test("a stranger who knows only the id learns name, icon and payment, and makes the service plan, sign and store nothing", async () => {
+  const kept = { merchantReference: "order-4711-private", metadata: { note: "private-note" } };
+  const { intentId } = await createLocalIntent(await api.openMerchant(), solana, kept);
+  const rowsBefore = await countRows(intentId);
+  const described = await get(intentId);
+  const answered = await post(intentId, { account: payer.address });
+  assert.deepEqual(
+    [Object.keys(described.body).toSorted(), Object.keys(answered.body).toSorted()],
+    [
+      ["icon", "label"],
+      ["message", "transaction"],
+    ],
+  );
+  assert.doesNotMatch(`${described.text}${answered.text}`, /private/);
+  for (const { headers } of [described, answered]) assert.equal(headers["set-cookie"], undefined);
+  const bytes = Buffer.from(answered.body.transaction, "base64");
+  assert.equal(
+    bytes.subarray(0, 65).toString("hex"),
+    `01${"00".repeat(64)}`,
+    "one place for a signature, and it is empty",
+  );
+  assert.deepEqual(await countRows(intentId), rowsBefore);
+});
+
+async function countRows(intentId: string): Promise<Record<string, number>> {
+  const { root } = api.world.db;
+  const [primed, views, inboxes, outgoing] = await Promise.all([
+    root.selectFrom("primed_account").select("intent_id").where("intent_id", "=", intentId).execute(),
+    root.selectFrom("view_hint").select("intent_id").where("intent_id", "=", intentId).execute(),
+    root.selectFrom("source_inbox").select("intent_id").where("intent_id", "=", intentId).execute(),
+    root.selectFrom("outgoing_transaction").select("id").execute(),
+  ]);
+  return { primed: primed.length, views: views.length, inboxes: inboxes.length, outgoing: outgoing.length };
+}
+
+test("a flood about one payment reaches the chain 60 times a minute at most, and malformed requests never", async () => {
+  const { intentId } = await createLocalIntent(await api.openMerchant(), solana);
+  const chain = api.world.chains.get(caip2("solana", solana.reference));
+  assert.ok(chain);
+  const { providers } = chain;
+  const head = providers.head.bind(providers);
+  let asked = 0;
+  providers.head = (tag) => {
+    asked += 1;
+    return head(tag);
+  };
+  try {
+    for (let count = 0; count < 5; count += 1) await post(intentId, { account: "0x12" });
+    assert.equal(asked, 0);
+    const statuses: number[] = [];
+    for (let count = 0; count < 60; count += 1)
+      statuses.push((await post(intentId, { account: payer.address })).status);
+    assert.deepEqual([statuses.indexOf(429), new Set(statuses.slice(55)), asked], [55, new Set([429]), 55]);
+  } finally {
+    providers.head = head;
+  }
 });
 
 test("the page's state names the address, the request's URL and the explorer of the cluster, and its policy the RPC URL", async () => {
