@@ -2,12 +2,13 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { before, describe, test } from "node:test";
 import { decodeBase58 } from "@tributary/inbox/solana/base58";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
 import { createKeypair } from "../../src/dev/solana/keypairs.ts";
 import { createApiClient } from "../../src/operator/client/apiClient.ts";
 import { createSolanaPayer } from "../../src/operator/client/solanaPayer.ts";
 import { skipWithoutChromium } from "../support/browser.ts";
 import { solanaOf, solanaPayout, useDevWorld } from "../support/devWorld.ts";
+import { openMerchantSite } from "../support/merchantSite.ts";
 import { sharedBrowser } from "../support/sharedBrowser.ts";
 import { installStandardWallet } from "../support/standardWallet.ts";
 
@@ -87,10 +88,10 @@ describe("a payer on Solana at the checkout page", { skip: skipWithoutChromium }
     });
   });
 
-  function installPayer(page: Page) {
+  function installPayer(page: Page | BrowserContext, options: { isInFrames?: boolean } = {}) {
     const pair = decodeBase58(world.dev.ready.solana.payer.privateKey);
     assert.ok(pair);
-    return installStandardWallet(page, { keys: [createKeypair(pair.subarray(0, SEED_BYTES))] });
+    return installStandardWallet(page, { keys: [createKeypair(pair.subarray(0, SEED_BYTES))], ...options });
   }
 
   test("a wallet of the Wallet Standard: one signature, and the open page says paid", async () => {
@@ -102,6 +103,35 @@ describe("a payer on Solana at the checkout page", { skip: skipWithoutChromium }
       await screen(page, "paid");
       assert.equal(wallet.count, 1);
     });
+  });
+
+  test("in a shop's frame, where no wallet shows itself: the page opens in a tab, the wallet pays there, and the frame says paid", async () => {
+    const { baseUrl, accounts } = world.dev.ready;
+    const shop = await openMerchantSite();
+    const api = createApiClient({ baseUrl, apiKey: accounts[1]?.apiKey ?? "" });
+    await api.replacePageOrigins({ origins: [shop.origin] });
+    try {
+      const intent = await createIntent();
+      shop.html = `<!doctype html><html lang="en"><title>A shop</title><script>window.events = []</script><script type="module">
+        import { mount } from "${baseUrl}/sdk/v1.js";
+        mount({ intentId: "${intent.intentId}", onPaid: ({ stage }) => window.events.push(stage) });
+      </script>`;
+      await withPage(async (page) => {
+        const wallet = await installPayer(page.context(), { isInFrames: false });
+        await page.goto(shop.origin);
+        const frame = page.frameLocator("iframe");
+        const opened = page.waitForEvent("popup");
+        await frame.getByRole("button", { name: "Pay with a wallet in this browser" }).click({ timeout: WAIT_MS });
+        const tab = await opened;
+        await tab.getByText("Pay with Test Wallet").click({ timeout: WAIT_MS });
+        await screen(tab, "paid");
+        await frame.locator("main[data-screen=paid]").waitFor({ timeout: WAIT_MS });
+        assert.deepEqual([await page.evaluate("window.events"), wallet.count], [["paid"], 1]);
+        assert.equal(await tab.evaluate("window.opener"), null);
+      });
+    } finally {
+      await shop.close();
+    }
   });
 
   test("a payment without a price: the wallet sends the amount that the payer types, and nothing before", async () => {

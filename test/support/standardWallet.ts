@@ -1,5 +1,5 @@
 import { sign } from "node:crypto";
-import type { Page } from "playwright-core";
+import type { BrowserContext, Page } from "playwright-core";
 import type { Keypair } from "../../programs/test/support/world.ts";
 
 // A wallet of the Wallet Standard in a page, which signs with the keys of this process.
@@ -16,6 +16,8 @@ export type StandardWalletOptions = {
   /** The connection of a wallet that sends. */
   send?: ((transaction: Uint8Array) => void) | undefined;
   kind?: StandardWalletKind;
+  /** False: like most wallets, it reaches no frame. */
+  isInFrames?: boolean;
   /** The chains that its accounts name. */
   chains?: readonly string[];
 };
@@ -28,9 +30,12 @@ export type AskedWallet = {
   beforeNext?: (() => void) | undefined;
 };
 
-/** Call it before the page loads. */
-export async function installStandardWallet(page: Page, options: StandardWalletOptions): Promise<AskedWallet> {
-  const { keys, send, kind = "signs", chains = ["solana:localnet"] } = options;
+/** Call it before the page loads. In a context, the wallet is in each of its tabs. */
+export async function installStandardWallet(
+  page: Page | BrowserContext,
+  options: StandardWalletOptions,
+): Promise<AskedWallet> {
+  const { keys, send, kind = "signs", chains = ["solana:localnet"], isInFrames = true } = options;
   const asked: AskedWallet = { count: 0, refusesNext: false };
   await page.exposeFunction("signWithWallet", (address: string, base64: string) => {
     asked.count += 1;
@@ -47,7 +52,7 @@ export async function installStandardWallet(page: Page, options: StandardWalletO
   await page.exposeFunction("sendFromWallet", (base64: string) => {
     send?.(new Uint8Array(Buffer.from(base64, "base64")));
   });
-  await page.addInitScript(installWallet, { addresses: keys.map(({ address }) => address), kind, chains });
+  await page.addInitScript(installWallet, { addresses: keys.map(({ address }) => address), kind, chains, isInFrames });
   return asked;
 }
 
@@ -59,10 +64,16 @@ export function signTransaction(transaction: Uint8Array, { key }: Pick<Keypair, 
   return signed;
 }
 
-type InstalledWallet = { addresses: string[]; kind: StandardWalletKind; chains: readonly string[] };
+type InstalledWallet = {
+  addresses: string[];
+  kind: StandardWalletKind;
+  chains: readonly string[];
+  isInFrames: boolean;
+};
 
 /** Runs in the browser: registers the wallet when the page announces itself, as a wallet's own script does. */
-function installWallet({ addresses, kind, chains }: InstalledWallet): void {
+function installWallet({ addresses, kind, chains, isInFrames }: InstalledWallet): void {
+  if (!isInFrames && window.parent !== window) return;
   const host = window as unknown as {
     signWithWallet(address: string, base64: string): Promise<string>;
     sendFromWallet(base64: string): Promise<void>;

@@ -231,6 +231,8 @@ async function act(action: string, element: Element): Promise<void> {
       return pay(value);
     case "app":
       return openApp(value);
+    case "tab":
+      return openInTab();
     case "print":
       return print();
     case "retry":
@@ -330,6 +332,25 @@ async function openOnTop(walletName: string): Promise<void> {
     open((await api.createHandoff()).url, "_top");
   } catch {
     update({ walletStep: { wallet: walletName, step: "refused" } });
+  }
+}
+
+/** Opens this page beside the merchant's, where wallets show themselves that reach no frame. This one follows the payment all the same. */
+async function openInTab(): Promise<void> {
+  // At once: a browser opens no tab after an answer of the service.
+  const tab = open("about:blank", "_blank");
+  try {
+    const { url } = await api.createHandoff();
+    if (tab === null) {
+      open(url, "_top");
+      return;
+    }
+    tab.opener = null;
+    tab.location.replace(url);
+  } catch {
+    tab?.close();
+    // Shows why: the service does not answer, or the session is over.
+    follower.refresh();
   }
 }
 

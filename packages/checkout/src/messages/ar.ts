@@ -85,6 +85,7 @@ export const ar: Messages<"zero" | "one" | "two" | "few" | "many" | "other"> = {
     many: "{n} محفظة أخرى في هذا المتصفح",
     other: "{n} محفظة أخرى في هذا المتصفح",
   },
+  "pay.inBrowser": "ادفع بمحفظة في هذا المتصفح",
   "pay.openApp": "افتح في تطبيق محفظة",
   "pay.showCode": "إظهار رمز لجهاز آخر",
   "pay.codeWallet": "امسح الرمز بتطبيق محفظتك",

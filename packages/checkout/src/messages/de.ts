@@ -58,6 +58,7 @@ export const de: Messages<"one" | "other"> = {
   "pay.ways": "Zahlungswege",
   "pay.with": "Mit {wallet} zahlen",
   "pay.others": { one: "{n} weitere Wallet in diesem Browser", other: "{n} weitere Wallets in diesem Browser" },
+  "pay.inBrowser": "Mit einer Wallet dieses Browsers zahlen",
   "pay.openApp": "In einer Wallet-App öffnen",
   "pay.showCode": "Code für ein anderes Gerät zeigen",
   "pay.codeWallet": "Mit Ihrer Wallet-App scannen",

@@ -57,6 +57,7 @@ export const en: Messages<"one" | "other"> = {
   "pay.ways": "Ways to pay",
   "pay.with": "Pay with {wallet}",
   "pay.others": { one: "{n} other wallet in this browser", other: "{n} other wallets in this browser" },
+  "pay.inBrowser": "Pay with a wallet in this browser",
   "pay.openApp": "Open in a wallet app",
   "pay.showCode": "Show a code for another device",
   "pay.codeWallet": "Scan with your wallet app",

@@ -62,6 +62,7 @@ export const es: Messages<"one" | "many" | "other"> = {
     many: "{n} de billeteras más en este navegador",
     other: "{n} billeteras más en este navegador",
   },
+  "pay.inBrowser": "Pagar con una billetera de este navegador",
   "pay.openApp": "Abrir en una app de billetera",
   "pay.showCode": "Mostrar un código para otro dispositivo",
   "pay.codeWallet": "Escanea con tu app de billetera",

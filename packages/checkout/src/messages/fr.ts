@@ -62,6 +62,7 @@ export const fr: Messages<"one" | "many" | "other"> = {
     many: "{n} d’autres portefeuilles dans ce navigateur",
     other: "{n} autres portefeuilles dans ce navigateur",
   },
+  "pay.inBrowser": "Payer avec un portefeuille de ce navigateur",
   "pay.openApp": "Ouvrir dans un portefeuille",
   "pay.showCode": "Afficher un code pour un autre appareil",
   "pay.codeWallet": "Scannez avec votre portefeuille",

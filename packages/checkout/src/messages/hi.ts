@@ -57,6 +57,7 @@ export const hi: Messages<"one" | "other"> = {
   "pay.ways": "भुगतान के तरीके",
   "pay.with": "{wallet} से भुगतान करें",
   "pay.others": { one: "इस ब्राउज़र में {n} और वॉलेट", other: "इस ब्राउज़र में {n} और वॉलेट" },
+  "pay.inBrowser": "इस ब्राउज़र के वॉलेट से भुगतान करें",
   "pay.openApp": "वॉलेट ऐप में खोलें",
   "pay.showCode": "दूसरे डिवाइस के लिए कोड दिखाएँ",
   "pay.codeWallet": "अपने वॉलेट ऐप से स्कैन करें",

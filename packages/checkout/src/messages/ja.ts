@@ -57,6 +57,7 @@ export const ja: Messages = {
   "pay.ways": "支払い方法",
   "pay.with": "{wallet} で支払う",
   "pay.others": { other: "このブラウザーの他のウォレット {n} 個" },
+  "pay.inBrowser": "このブラウザーのウォレットで支払う",
   "pay.openApp": "ウォレットアプリで開く",
   "pay.showCode": "別の端末用のコードを表示",
   "pay.codeWallet": "ウォレットアプリで読み取る",

@@ -57,6 +57,7 @@ export const ko: Messages = {
   "pay.ways": "결제 방법",
   "pay.with": "{wallet}(으)로 결제",
   "pay.others": { other: "이 브라우저의 다른 지갑 {n}개" },
+  "pay.inBrowser": "이 브라우저의 지갑으로 결제",
   "pay.openApp": "지갑 앱에서 열기",
   "pay.showCode": "다른 기기용 코드 보기",
   "pay.codeWallet": "지갑 앱으로 스캔하세요",

@@ -66,6 +66,7 @@ export const TEXT_KEYS = [
   "pay.wayAddress",
   "pay.ways",
   "pay.with",
+  "pay.inBrowser",
   "pay.openApp",
   "pay.showCode",
   "pay.codeWallet",

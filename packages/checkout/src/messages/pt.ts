@@ -61,6 +61,7 @@ export const pt: Messages<"one" | "many" | "other"> = {
     many: "{n} de outras carteiras neste navegador",
     other: "{n} outras carteiras neste navegador",
   },
+  "pay.inBrowser": "Pagar com uma carteira deste navegador",
   "pay.openApp": "Abrir em um app de carteira",
   "pay.showCode": "Mostrar um código para outro aparelho",
   "pay.codeWallet": "Escaneie com o app da sua carteira",

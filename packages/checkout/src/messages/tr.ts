@@ -57,6 +57,7 @@ export const tr: Messages<"one" | "other"> = {
   "pay.ways": "Ödeme yolları",
   "pay.with": "{wallet} ile öde",
   "pay.others": { one: "Bu tarayıcıda {n} cüzdan daha", other: "Bu tarayıcıda {n} cüzdan daha" },
+  "pay.inBrowser": "Bu tarayıcıdaki bir cüzdanla öde",
   "pay.openApp": "Bir cüzdan uygulamasında aç",
   "pay.showCode": "Başka bir cihaz için kod göster",
   "pay.codeWallet": "Cüzdan uygulamanızla tarayın",

@@ -57,6 +57,7 @@ export const zh: Messages = {
   "pay.ways": "付款方式",
   "pay.with": "用 {wallet} 付款",
   "pay.others": { other: "此浏览器中还有 {n} 个钱包" },
+  "pay.inBrowser": "用此浏览器中的钱包付款",
   "pay.openApp": "在钱包应用中打开",
   "pay.showCode": "显示二维码，供其他设备扫描",
   "pay.codeWallet": "用钱包应用扫描",

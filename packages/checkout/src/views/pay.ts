@@ -8,7 +8,7 @@ import { qrCode } from "./qrCode.ts";
 import { arrivedPercent, targetMoney } from "./slip.ts";
 import { banner, live, refresh } from "./status.ts";
 import { transferList } from "./transfers.ts";
-import { browserWallets, openInApp, phoneWallets, walletNote } from "./wallets.ts";
+import { browserWallets, openInApp, openInTab, phoneWallets, walletNote } from "./wallets.ts";
 import { money, targetNetwork, targetSymbol, type PaymentContext } from "./viewContext.ts";
 
 /** What a wallet is asked to send; null while the payer has not decided the amount. */
@@ -122,7 +122,7 @@ function typedPayment(context: PaymentContext, target: PayTarget): Child {
   const { t, state, situation } = context;
   if (state.remaining !== null || target.inbox.namespace !== "solana" || !situation.isLive) return null;
   const buttons = browserWallets(context);
-  if (buttons === null) return situation.isPhone && phoneWallets(context);
+  if (buttons === null) return situation.isPhone ? phoneWallets(context) : openInTab(context);
   const typed = typedDecimal(situation.amountText, target.origin?.decimals ?? state.decimals);
   const attributes = { id: "typed-amount", inputmode: "decimal", autocomplete: "off", maxlength: 20 };
   return h(
@@ -165,7 +165,7 @@ function walletCode(context: PaymentContext, uri: string): VElement {
       isNew && h("span.flag", {}, t.rich("under.flag", { left: amount })),
       h("b", {}, t.text("pay.codeWallet")),
       h("span.dim", {}, t.text("pay.codeWalletDo")),
-      !situation.isPhone && [browserWallets(context), openInApp(context, uri)],
+      !situation.isPhone && [browserWallets(context) ?? openInTab(context), openInApp(context, uri)],
     ),
   );
 }

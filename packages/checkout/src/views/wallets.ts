@@ -14,6 +14,18 @@ function walletsHere({ situation, target }: PaymentContext): ShownWallet[] {
   return situation.wallets.filter(({ namespace }) => namespace === target?.inbox.namespace);
 }
 
+/**
+ * In a frame on another site, wallets of the Wallet Standard do not show themselves, and the parent page relays none: the button opens the
+ * page in a tab of its own, where they do. Undefined where wallets are listed, or no such wallet pays.
+ */
+export function openInTab(context: PaymentContext): VElement | undefined {
+  const { t, situation, target } = context;
+  const isHidden =
+    situation.mode === "page" || situation.check.outcome !== "ok" || target?.inbox.namespace !== "solana";
+  if (isHidden || walletsHere(context).length > 0) return undefined;
+  return h("button.btn", { type: "button", "data-do": "tab" }, icon("out", "flip"), t.text("pay.inBrowser"));
+}
+
 /** Wallets that announced themselves in this browser. The first gets the filled button; the others are folded. */
 export function browserWallets(context: PaymentContext): Child {
   const { t, state, target } = context;
@@ -75,7 +87,7 @@ export function phoneWallets(context: PaymentContext, uri?: string): VElement {
     uri === undefined ? "div.btns" : "div.by-wallet.btns",
     {},
     uri !== undefined && h("p.dim", {}, t.text("pay.doPhone")),
-    walletsHere(context).length > 0 ? browserWallets(context) : h("div.wallets", {}, apps),
+    walletsHere(context).length > 0 ? browserWallets(context) : [h("div.wallets", {}, apps), openInTab(context)],
     uri !== undefined && h("a.link", { href: uri }, t.text("pay.openApp")),
   );
 }
