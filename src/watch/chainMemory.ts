@@ -75,6 +75,11 @@ export type ChainMemory = {
   readonly partlyRead: Map<string, bigint>;
   /** Whether the current pass over all balances asks the last provider first. */
   isPassReverse: boolean;
+  /**
+   * When the tokens that inboxes do not take were last compared: of what payers look at, and of a page of all, on the monotonic clock. `isViewedDue`:
+   * the current pass over what payers look at compares them.
+   */
+  readonly otherTokens: { viewedAtMs: number; isViewedDue: boolean; pageAtMs: number };
   /** Whether payers are looking at inboxes whose balances show deposits. */
   isViewed: boolean;
   /** The current catch-up. */
@@ -118,6 +123,7 @@ export function getChainMemory({ clock, memory: process }: MemoryWorld, chain: C
       unexplainedSinceMs: new Map(),
       partlyRead: new Map(),
       isPassReverse: true,
+      otherTokens: { viewedAtMs: -Infinity, isViewedDue: false, pageAtMs: -Infinity },
       isViewed: false,
       catchUp: undefined,
     };

@@ -252,7 +252,7 @@ describe("paying and settling on Solana", () => {
     assert.equal((await road.intent(settled)).counted_units, 25n * USDC);
   });
 
-  test("another mint in the inbox's owner is no deposit", async () => {
+  test("a mint that is not configured is no deposit, in the inbox's owner either", async () => {
     const intent = await road.create({ payoutWallet: openPayout().address });
     payTokens(road.solana, { to: intent.inbox_address, units: 50n * USDC, mint: LOCAL_MINTS.EURC.address });
     road.pay(intent, 1n * USDC);

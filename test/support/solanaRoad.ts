@@ -1,17 +1,17 @@
 import { encodeBase58 } from "@tributary/inbox/solana/base58";
-import { decodeKey, tokenProgram } from "@tributary/inbox/solana/keys";
+import { decodeKey } from "@tributary/inbox/solana/keys";
 import { deriveTokenAccount } from "@tributary/inbox/solana/derive";
 import { pino, type Logger } from "pino";
 import type { Chain } from "../../src/chain/chain.ts";
 import { buildCatalog } from "../../src/catalog/catalog.ts";
 import { openSolanaChain } from "../../src/chain/solana/openSolanaChain.ts";
-import type { Config, SolanaChainConfig } from "../../src/config/config.ts";
+import type { Config, SolanaChainConfig, TokenConfig } from "../../src/config/config.ts";
 import type { Db } from "../../src/db/database.ts";
 import { verifyDust } from "../../src/deposit/dust/verifyDust.ts";
 import { verifyDeposits } from "../../src/deposit/agreement/verifyDeposits.ts";
 import { processMovements } from "../../src/deposit/processMovements.ts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
-import { LOCAL_INBOX_PROGRAM, LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../src/dev/solana/fixtures.ts";
+import { LOCAL_INBOX_PROGRAM, LOCAL_MINTS, SOLANA_ACCOUNTS, type LocalMint } from "../../src/dev/solana/fixtures.ts";
 import { createTokenAccount } from "../../src/dev/solana/instructions.ts";
 import type { Keypair } from "../../src/dev/solana/keypairs.ts";
 import { startLocalSolana, type LocalSolana } from "../../src/dev/solana/startLocalSolana.ts";
@@ -82,6 +82,8 @@ export type SolanaRoadOptions = {
   hasFeed?: boolean;
   log?: Logger;
   priming?: SolanaChainConfig["priming"];
+  /** Tokens that are neither origin nor rail, beside USDC. */
+  retired?: readonly LocalMint[];
 };
 
 export async function openSolanaRoad(options: SolanaRoadOptions = {}): Promise<SolanaRoad> {
@@ -207,10 +209,12 @@ async function runLoopsOnce(world: World, chain: Chain): Promise<void> {
   await replanSettlements(world, chain.caip2);
 }
 
-type ChainOptions = Pick<SolanaRoadOptions, "agreement" | "hasFeed" | "priming"> & { rpcUrls: readonly string[] };
+type ChainOptions = Pick<SolanaRoadOptions, "agreement" | "hasFeed" | "priming" | "retired"> & {
+  rpcUrls: readonly string[];
+};
 
 function solanaConfig(solana: LocalSolana, payer: Keypair, options: ChainOptions): Config {
-  const { rpcUrls, agreement, hasFeed, priming } = options;
+  const { rpcUrls, agreement, hasFeed, priming, retired = [] } = options;
   const chain: SolanaChainConfig = {
     caip2: caip2("solana", solana.reference),
     chainId: 104,
@@ -227,18 +231,7 @@ function solanaConfig(solana: LocalSolana, payer: Keypair, options: ChainOptions
     priming,
     settleAfterMs: 0,
     settleBatchMax: 8,
-    tokens: [
-      {
-        symbol: "USDC",
-        slug: "usdc",
-        address: USDC.address,
-        decimals: USDC.decimals,
-        tokenProgram,
-        minimumUnits: 10_000n,
-        isOrigin: true,
-        isRail: true,
-      },
-    ],
+    tokens: [tokenConfig(USDC, true), ...retired.map((mint) => tokenConfig(mint, false))],
     defaultToken: "USDC",
     gate: "local",
     program: LOCAL_INBOX_PROGRAM,
@@ -257,4 +250,10 @@ function solanaConfig(solana: LocalSolana, payer: Keypair, options: ChainOptions
     defaultRail: "solana-local:usdc",
     logLevel: "silent",
   };
+}
+
+function tokenConfig({ symbol, address, decimals, program }: LocalMint, isLive: boolean): TokenConfig {
+  const minimumUnits = 10_000n;
+  const live = { isOrigin: isLive, isRail: isLive };
+  return { symbol, slug: symbol.toLowerCase(), address, decimals, tokenProgram: program, minimumUnits, ...live };
 }

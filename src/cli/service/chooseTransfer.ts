@@ -21,7 +21,7 @@ export function chooseTransfer(values: OptionValues, manifest: DevManifest | und
   const token = chooseToken(values["token"], { chain, tokens }, intent);
   if (intent.payout.namespace === "solana" && token.address !== intent.payout.tokenAddress)
     throw new UsageError(
-      `An inbox on Solana takes one token: give ${payoutToken(intent).symbol} (${intent.payout.tokenAddress}), because a deposit of ${token.symbol} would not be seen.`,
+      `An inbox on Solana takes one token: give ${payoutToken(intent).symbol} (${intent.payout.tokenAddress}), because a deposit of ${token.symbol} would be held.`,
     );
   const amountUnits = chooseAmount(values["amount"], token, intent);
   return {

@@ -1,25 +1,15 @@
 import { findWatchedChain } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
-import { ProviderFailed } from "../../chain/reader.ts";
-import { warnRepeated } from "../../kernel/alarm/repeatedWarning.ts";
 import { addMs } from "../../kernel/clock.ts";
 import { getChainMemory } from "../chainMemory.ts";
-import {
-  advancePass,
-  claimDifference,
-  claimPass,
-  listDifferences,
-  upsertDifference,
-  type BalancePass,
-} from "../reconcile/balanceStore.ts";
-import { compareInboxes, isDifferent, type ComparedBalance } from "../reconcile/compareInboxes.ts";
+import { advancePass, claimDifference, claimPass, type BalancePass } from "../reconcile/balanceStore.ts";
+import { compareInboxes } from "../reconcile/compareInboxes.ts";
 import { readPassPage } from "../reconcile/passPages.ts";
-import { continueSearch, logDifference, resolveEqual, toRow } from "../reconcile/reconcileBalances.ts";
+import { continueSearch } from "../reconcile/reconcileBalances.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
-import type { KnownBlock } from "../store/store.ts";
+import { compareOtherTokens, compareViewedOtherTokens } from "./compareOtherTokens.ts";
+import { explainBalances } from "./explainBalances.ts";
 import { rereadSettled } from "./rereadSettled.ts";
-import { nameContradictedProvider, nameOmittingProviders } from "./nameFaultyProviders.ts";
-import { findDeposits, type FoundDeposits } from "./findDeposits.ts";
 
 // Some chains cannot be read block by block at a bearable cost, and no transfer can be found there by its recipient. But money in an inbox is
 // still there, or a settlement took it, and settlements are listed. So the balances of all inboxes are compared with what is recorded: those
@@ -33,10 +23,7 @@ const VIEWED_MS = 200;
 const PASS_MS = 600_000;
 /** Inboxes in a page of a pass: as many as four requests at a time take. */
 const PAGE_INBOXES = 400;
-/** Providers list an inbox's transactions some seconds after they show its balance. */
-const UNEXPLAINED_MS = 60_000;
 const POLL_MS_DEFAULT = 1_000;
-const CONCURRENT_INBOXES_MAX = 4;
 
 /**
  * Compares the next page of inboxes of a chain that is read by accounts, and records the deposits that their balances show. Returns the pause until
@@ -55,6 +42,7 @@ export async function followAccounts(
     const difference = await claimDifference(world.db, claim);
     if (difference) await continueSearch(world, chain, difference);
     await rereadSettled(world, chain);
+    await compareOtherTokens(world, chain);
   }
   const pass = await claimPass(world.db, claim, [scope]);
   return pass && comparePage(world, chain, { pass, startedMs });
@@ -75,6 +63,7 @@ async function comparePage(
     const compared = { inboxes: page.inboxes, preferred: "booked", isReverse } as const;
     const { block, balances } = await compareInboxes(world, chain, compared);
     if (block) await explainBalances(world, chain, { cursor: block, balances, isReverse });
+    if (scope === "viewed") await compareViewedOtherTokens(world, chain, { ...page, position });
   }
   const at = world.clock.now();
   const workedMs = world.clock.monotonicMs() - startedMs;
@@ -102,79 +91,6 @@ function pagePauseMs(
   const pollMs = findWatchedChain(world.catalog, chain.caip2)?.pollMs ?? POLL_MS_DEFAULT;
   const shareMs = PASS_MS / pages;
   return shareMs >= pollMs ? pollMs : Math.max(0, Math.floor(shareMs - workedMs));
-}
-
-type ComparedPage = { cursor: KnownBlock; isReverse: boolean };
-
-/** Records what explains each balance that differs. What nothing explains for some time becomes a difference, which raises an alarm. */
-async function explainBalances(
-  world: WatchWorld,
-  chain: Chain,
-  { cursor, balances, isReverse }: ComparedPage & { balances: readonly ComparedBalance[] },
-): Promise<void> {
-  const { unexplainedSinceMs } = getChainMemory(world, chain);
-  await resolveEqual(world, chain, balances);
-  const differing: ComparedBalance[] = [];
-  for (const balance of balances) {
-    if (isDifferent(balance)) differing.push(balance);
-    else unexplainedSinceMs.delete(keyOf(balance));
-  }
-  // One inbox with many transfers keeps none of the others waiting.
-  const next = differing.values();
-  const explainNext = async () => {
-    for (const balance of next) await explainBalance(world, chain, { cursor, balance, isReverse });
-  };
-  await Promise.all(Array.from({ length: CONCURRENT_INBOXES_MAX }, explainNext));
-}
-
-async function explainBalance(
-  world: WatchWorld,
-  chain: Chain,
-  { cursor, balance, isReverse }: ComparedPage & { balance: ComparedBalance },
-): Promise<void> {
-  const { unexplainedSinceMs } = getChainMemory(world, chain);
-  const key = keyOf(balance);
-  const { isPartial, recorded } = await tryFindDeposits(world, chain, { cursor, balance });
-  const [deposit] = recorded;
-  if (deposit && isReverse) await nameOmittingProviders(world, chain, deposit);
-  const nowMs = world.clock.monotonicMs();
-  if (deposit || isPartial) unexplainedSinceMs.delete(key);
-  else if (!unexplainedSinceMs.has(key)) unexplainedSinceMs.set(key, nowMs);
-  if (nowMs - (unexplainedSinceMs.get(key) ?? nowMs) < UNEXPLAINED_MS) return;
-  // Providers may not have the blocks above the cursor yet, and nothing is recorded there.
-  const blockNumber = balance.blockNumber < cursor.number ? balance.blockNumber : cursor.number;
-  await reportDifference(world, chain, { ...balance, blockNumber });
-}
-
-/** A failure counts as a search that explained nothing, so that an inbox that always fails is reported and holds up no other. */
-async function tryFindDeposits(...search: Parameters<typeof findDeposits>): Promise<FoundDeposits> {
-  try {
-    return await findDeposits(...search);
-  } catch (error) {
-    if (!(error instanceof ProviderFailed)) throw error;
-    const [{ log, clock }, { caip2 }, { balance }] = search;
-    warnRepeated(
-      { log, clock },
-      {
-        key: `accounts ${caip2} ${balance.inbox} ${error.kind}`,
-        fields: { chain: caip2, inbox: balance.inbox, err: error },
-        message: "the transfers of an inbox whose balance differs cannot be read",
-      },
-    );
-    return { isPartial: false, recorded: [] };
-  }
-}
-
-function keyOf({ inbox, token, provider }: ComparedBalance): string {
-  return `${inbox} ${token} ${provider}`;
-}
-
-async function reportDifference(world: WatchWorld, chain: Chain, balance: ComparedBalance): Promise<void> {
-  if (!(await upsertDifference(world.db, { ...toRow(chain, balance), at: world.clock.now() }))) return;
-  const found = await listDifferences(world.db, { chain: chain.caip2, inboxes: [balance.inbox] });
-  const difference = found.find(({ token }) => token === balance.token);
-  if (!difference || (await continueSearch(world, chain, difference))) return;
-  if (!(await nameContradictedProvider(world, chain, balance))) logDifference(world, chain, balance);
 }
 
 /** Wakes the comparison of what payers look at. */

@@ -12,7 +12,7 @@ export type BalancePass = Selectable<BalancePassTable>;
 export type BalanceDifference = Selectable<BalanceDifferenceTable>;
 
 const COMPARED_SCOPES: readonly PassScope[] = ["moved", "created", "viewed", "all"];
-const ACCOUNT_SCOPES: readonly PassScope[] = ["viewed", "all", "settled"];
+const ACCOUNT_SCOPES: readonly PassScope[] = ["viewed", "all", "other_tokens", "settled"];
 
 /** Pause after a search that explained nothing: an hour on the first day, then a day. */
 const RESEARCH_MS = 3_000_000;

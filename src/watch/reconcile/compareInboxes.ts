@@ -34,9 +34,14 @@ export type Comparison = { block: KnownBlock | undefined; balances: ComparedBala
 
 /**
  * Where the inboxes are compared: `final` is the newest final block, `booked` the newest block that the ledger is complete for. `isReverse`: present
- * balances come from the last provider.
+ * balances come from the last provider. `tokens`: those that an inbox takes, or where it takes one token, the others; only of present balances.
  */
-type ComparedInboxes = { inboxes: readonly ComparedInbox[]; preferred: "final" | "booked"; isReverse?: boolean };
+type ComparedInboxes = {
+  inboxes: readonly ComparedInbox[];
+  preferred: "final" | "booked";
+  isReverse?: boolean;
+  tokens?: "own" | "other";
+};
 /** A provider whose present balances are older than this is behind. */
 const PROVIDER_LAG_BLOCKS = 32n;
 
@@ -49,9 +54,9 @@ type CompareWorld = Pick<WatchWorld, "db" | "catalog" | "log">;
 export async function compareInboxes(
   world: CompareWorld,
   chain: Chain,
-  { inboxes, preferred, isReverse = false }: ComparedInboxes,
+  { inboxes, preferred, isReverse = false, tokens = "own" }: ComparedInboxes,
 ): Promise<Comparison> {
-  if (isReadByAccounts(chain)) return compareNow(world, chain, { inboxes, isReverse });
+  if (isReadByAccounts(chain)) return compareNow(world, chain, { inboxes, isReverse, tokens });
   const cursor = await findCursor(world.db, chain.caip2);
   const blocks = cursor === undefined ? [] : await listComparableBlocks(world.db, cursor);
   let failure: ProviderFailed | undefined;
@@ -72,13 +77,13 @@ export async function compareInboxes(
 async function compareNow(
   world: CompareWorld,
   chain: Chain,
-  { inboxes, isReverse }: Pick<ComparedInboxes, "inboxes"> & { isReverse: boolean },
+  { inboxes, isReverse, tokens }: Required<Omit<ComparedInboxes, "preferred">>,
 ): Promise<Comparison> {
   const compared: ComparedBalance[] = [];
   const order = isReverse ? "askInReverseOrder" : "ask";
   const { number = 0n } = (await findCursor(world.db, chain.caip2)) ?? {};
   for (const token of watchedTokens(world.catalog, chain.caip2)) {
-    const owned = inboxes.filter((inbox) => inbox.token === "" || inbox.token === token);
+    const owned = inboxes.filter((inbox) => (takesToken(inbox, token) ? tokens === "own" : tokens === "other"));
     if (owned.length === 0) continue;
     const owners = owned.map(({ address }) => address);
     // Read before the chain, so that what is recorded meanwhile shows as a difference that the next comparison explains.
@@ -96,6 +101,10 @@ async function compareNow(
   }
   const cursor = await findCursor(world.db, chain.caip2);
   return { block: cursor, balances: compared };
+}
+
+function takesToken(inbox: ComparedInbox, token: string): boolean {
+  return inbox.token === "" || inbox.token === token;
 }
 
 /** Present balances of a provider that has the block. A provider that stands still would hide what came after. */
@@ -134,7 +143,7 @@ async function compareAt(
 ): Promise<ComparedBalance[]> {
   const compared: ComparedBalance[] = [];
   for (const token of watchedTokens(world.catalog, chain.caip2)) {
-    const owned = inboxes.filter((inbox) => inbox.token === "" || inbox.token === token);
+    const owned = inboxes.filter((inbox) => takesToken(inbox, token));
     const balances = await readBoth(world, chain, { block, token, inboxes: owned, order: "ask" });
     const differing = new Set(balances.filter(isDifferent).map(({ inbox }) => inbox));
     compared.push(...balances.filter(({ inbox }) => !differing.has(inbox)));

@@ -21,7 +21,7 @@ export type PageQuery = {
   scope: PassScope;
   position: string | null;
   at: Date;
-  /** The most inboxes of a page of `all`. Default 100. */
+  /** The most inboxes of a page of `all` or `other_tokens`. Default 100. */
   inboxesMax?: number;
   /** How long ago a view may have ended, in milliseconds. */
   viewedMs?: number;
@@ -38,6 +38,7 @@ const RECENT_MS = 30 * 86_400_000;
 export async function readPassPage(db: Db, query: PageQuery): Promise<PassPage> {
   switch (query.scope) {
     case "all":
+    case "other_tokens":
       return readAll(db, query);
     case "created":
       return readCreated(db, query);

@@ -23,6 +23,7 @@ import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 const HOUR_MS = 3_600_000;
 const INTERVAL_MS: Readonly<Record<BalancePass["scope"], number>> = {
   settled: HOUR_MS,
+  other_tokens: HOUR_MS,
   created: HOUR_MS,
   moved: HOUR_MS,
   viewed: HOUR_MS,
