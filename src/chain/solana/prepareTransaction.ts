@@ -2,7 +2,7 @@ import type { SolanaMessage } from "@tributary/inbox/solana/message";
 import { insertOutgoing, type SignedBytes } from "../outgoing/outgoingStore.ts";
 import { SettleRefused, type PreparedTransaction, type SenderWorld } from "../sender.ts";
 import { chooseLifetime } from "./send/chooseLifetime.ts";
-import { requestPrice } from "./send/priorityFees.ts";
+import { requestPrice, requestPriceOf } from "./send/priorityFees.ts";
 import type { SolanaSenderContext } from "./send/senderContext.ts";
 import { withBudget } from "./send/settleTransaction.ts";
 import type { Outlook } from "./send/simulateSettlement.ts";
@@ -22,11 +22,12 @@ export async function prepareTransaction(
   work: { outlook: () => Promise<Outlook>; sign: (message: UnsignedMessage, at: Date) => SignedBytes },
 ): Promise<PreparedTransaction | undefined> {
   const { caip2: chain, feePayer, providers } = context;
-  const price = await requestPrice(world, context);
-  if (price === undefined) return undefined;
+  if ((await requestPrice(world, context)) === undefined) return undefined;
   const outlook = await work.outlook();
   if ("refusal" in outlook) throw new SettleRefused(outlook.refusal);
   const { computeUnits, instructions } = outlook.plan;
+  const price = await requestPriceOf(world, context, instructions);
+  if (price === undefined) return undefined;
   const { blockhash, lastValidHeight } = await chooseLifetime(providers);
   return {
     store: (tx, at) => {

@@ -1,6 +1,10 @@
+import { deriveTokenAccount } from "@tributary/inbox/solana/derive";
+import type { SolanaInstruction } from "@tributary/inbox/solana/instructions";
 import { raiseAlarm } from "../../../kernel/alarm/raiseAlarm.ts";
+import { warnRepeated } from "../../../kernel/alarm/repeatedWarning.ts";
 import { lowerMedian } from "../../lowerMedian.ts";
 import type { SenderWorld } from "../../sender.ts";
+import type { SolanaNode } from "../node.ts";
 import type { SolanaSenderContext } from "./senderContext.ts";
 import { fetchPriorityFees } from "./sendRequests.ts";
 
@@ -35,17 +39,62 @@ export async function requestPrice(world: SenderWorld, context: SolanaSenderCont
   if (!isExceeded && feeCeiling.isExceeded) world.log.info(facts, "the priority fee is below the ceiling again");
   feeCeiling.isExceeded = isExceeded;
   if (isExceeded) return undefined;
+  return raisePrice(context, quote);
+}
+
+/**
+ * The price to offer for a transaction with these instructions, by what blocks took from others that wrote its accounts; undefined while that
+ * exceeds the ceiling.
+ */
+export async function requestPriceOf(
+  world: SenderWorld,
+  context: SolanaSenderContext,
+  instructions: readonly SolanaInstruction[],
+): Promise<bigint | undefined> {
+  const accounts = contendedAccounts(context, instructions);
+  const quote = await fetchQuote(context, accounts);
+  const { computeUnitPriceMax } = context.feeCeiling;
+  if (quote <= computeUnitPriceMax) return raisePrice(context, quote);
+  const fields = {
+    chain: context.caip2,
+    computeUnitPrice: String(quote),
+    computeUnitPriceMax: String(computeUnitPriceMax),
+    accounts,
+  };
+  const message = "the priority fee of a transaction's accounts is above the ceiling; it waits";
+  warnRepeated(world, { key: `priority fee ${context.caip2}`, fields, message });
+  return undefined;
+}
+
+/** The accounts that the instructions write, without those that only this service writes: their price would be its own last offer. */
+function contendedAccounts(
+  { feePayer, feeRecipient, tokenPrograms }: SolanaSenderContext,
+  instructions: readonly SolanaInstruction[],
+): string[] {
+  const own = [...tokenPrograms].map(([mint, program]) => deriveTokenAccount(feeRecipient, mint, program).address);
+  const written = instructions.flatMap(({ accounts }) => accounts.filter(({ isWritable }) => isWritable));
+  const contended = new Set(written.map(({ address }) => address)).difference(new Set([feePayer.address, ...own]));
+  return [...contended].slice(0, ACCOUNTS_MAX);
+}
+
+function raisePrice({ feeCeiling }: SolanaSenderContext, quote: bigint): bigint {
+  const { computeUnitPriceMax } = feeCeiling;
   const floor = quote > PRICE_MIN ? quote : PRICE_MIN;
   const raised = floor * RAISE_FACTOR ** BigInt(Math.min(feeCeiling.expiredInRow, EXPIRED_MAX));
   return raised < computeUnitPriceMax ? raised : computeUnitPriceMax;
 }
 
+/** Accounts of one quote. */
+const ACCOUNTS_MAX = 128;
 /** More factors than this exceed every ceiling. */
 const EXPIRED_MAX = 20;
 
 /** The lower median of the providers' quotes, so that one false quote of two or more changes nothing upwards. */
-export async function fetchQuote({ providers }: SolanaSenderContext): Promise<bigint> {
-  const quoteOf = async (node: Parameters<typeof fetchPriorityFees>[0]) => percentile(await fetchPriorityFees(node));
+export async function fetchQuote(
+  { providers }: SolanaSenderContext,
+  accounts: readonly string[] = [],
+): Promise<bigint> {
+  const quoteOf = async (node: SolanaNode) => percentile(await fetchPriorityFees(node, accounts));
   const ask = async (scope: "all" | "awake") => {
     const replies = await providers.askEach(quoteOf, scope);
     return replies.flatMap((each) => ("answer" in each ? [each.answer] : []));

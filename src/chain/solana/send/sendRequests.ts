@@ -83,9 +83,9 @@ export async function isBlockhashValid(node: SolanaNode, blockhash: string): Pro
   return valueOf(await node.request("isBlockhashValid", [blockhash, { commitment: "processed" }])) === true;
 }
 
-/** The lowest price that each of the last blocks included, in micro-lamports a compute unit. */
-export async function fetchPriorityFees(node: SolanaNode): Promise<bigint[]> {
-  const slots = parseArray(await node.request("getRecentPrioritizationFees", [[]]), "fees");
+/** The lowest price that each of the last blocks included for a transaction that writes these accounts, in micro-lamports a compute unit. */
+export async function fetchPriorityFees(node: SolanaNode, accounts: readonly string[]): Promise<bigint[]> {
+  const slots = parseArray(await node.request("getRecentPrioritizationFees", [accounts]), "fees");
   return slots.map((slot) => BigInt(parseCount(parseObject(slot, "a fee")["prioritizationFee"], "a fee")));
 }
 

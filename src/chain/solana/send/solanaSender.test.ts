@@ -363,3 +363,37 @@ test("the database refuses an attempt that both expires and offers fees of an EV
   await assert.rejects(change({ max_fee_per_gas: 1n, max_priority_fee_per_gas: 1n }), /check constraint/);
   await assert.rejects(change({ last_valid_height: -1n }), /check constraint/);
 });
+
+test("the price is that of the accounts that a transaction writes, and a dear one above the ceiling delays that one only", async () => {
+  const prices = new Map<string, number>();
+  const asked: string[][] = [];
+  const byAccount: FalseAnswer = (method, params) => {
+    if (method !== "getRecentPrioritizationFees") return undefined;
+    const [accounts = []] = params as [string[]?];
+    asked.push(accounts);
+    const highest = Math.max(0, ...accounts.map((account) => prices.get(account) ?? 0));
+    return Promise.resolve([{ slot: 1, prioritizationFee: highest }]);
+  };
+  const scene = await openScene({ providers: [byAccount], computeUnitPriceMax: 100_000n });
+  const { sender, world, paidItem, store, settle, statusOf, payer } = scene;
+  const [waiting, other] = [paidItem(1_000n), paidItem(2_000n)];
+  prices.set(usdcOf(waiting.terms.payout), 200_000);
+  assert.ok(await sender.isWithinFeeCeiling(world));
+  assert.equal(await sender.prepare(world, [waiting]), undefined);
+  assert.deepEqual(
+    asked.at(-1)?.toSorted(compareTexts),
+    [usdcOf(waiting.inbox), usdcOf(waiting.terms.payout)].toSorted(compareTexts),
+  );
+  assert.ok(!asked.flat().includes(payer.address) && !asked.flat().includes(usdcOf(feeRecipient.address)));
+  const id = await store([other]);
+  await settle();
+  assert.equal(await statusOf(id), "mined");
+  prices.set(usdcOf(waiting.terms.payout), 90_000);
+  const later = await store([waiting]);
+  await settle();
+  assert.equal(await statusOf(later), "mined");
+});
+
+function compareTexts(one: string, other: string): number {
+  return one < other ? -1 : 1;
+}
