@@ -142,7 +142,7 @@ function heldBytes(): number {
   return heapUsed + arrayBuffers;
 }
 
-test("12 many slow senders of heads and bodies delay no call, use bounded memory and get 400 in the envelope", async () => {
+test("12 many slow senders of heads and bodies delay no call, use bounded memory and get 400 in the envelope", async (t) => {
   const api = await testApi();
   await api.server.listen({ host: "127.0.0.1", port: 0 });
   const { port } = api.server.server.address() as AddressInfo;
@@ -154,6 +154,8 @@ test("12 many slow senders of heads and bodies delay no call, use bounded memory
   const clientGroups = (["head", "body"] as const satisfies SlowAttack[]).map((attack) =>
     startSlowClients({ ...common, attack }),
   );
+  // A failed test would leave them behind, and they keep this process from ending.
+  t.after(() => Promise.all(clientGroups.map((group) => group.stop())));
   await Promise.all(
     clientGroups.map((group) => group.until(({ open, ended }) => open + ended.length > SLOW_CONNECTIONS / 2)),
   );
@@ -167,7 +169,6 @@ test("12 many slow senders of heads and bodies delay no call, use bounded memory
       group.until(({ open, ended }) => open === 0 && ended.reduce((sum, [, n]) => sum + n, 0) === SLOW_CONNECTIONS),
     ),
   );
-  await Promise.all(clientGroups.map((group) => group.stop()));
   // Data that arrives during a close can lose the last answer.
   for (const { ended: statuses } of ended) {
     assert.ok(
