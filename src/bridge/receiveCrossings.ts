@@ -6,6 +6,7 @@ import { AssertionFailed } from "../kernel/assert.ts";
 import { warnRepeated } from "../kernel/alarm/repeatedWarning.ts";
 import { addMs } from "../kernel/clock.ts";
 import type { World } from "../world.ts";
+import { isSmallBurn, mayReceiveSmall, SMALL, takeSmallTurn } from "./smallBurns.ts";
 import {
   CROSSING_WAIT_MS_MAX,
   claimAttested,
@@ -18,7 +19,7 @@ import {
   type CrossingOfIntent,
 } from "./store.ts";
 
-export type ReceiveWorld = Pick<World, "db" | "clock" | "log">;
+export type ReceiveWorld = Pick<World, "db" | "clock" | "log" | "memory">;
 
 /** Crossings received per call. */
 const RECEIVED_MAX = 50;
@@ -68,6 +69,12 @@ async function receiveOrPostpone(world: ReceiveWorld, bridge: BridgeSender, each
 }
 
 async function receive(world: ReceiveWorld, bridge: BridgeSender, each: CrossingOfIntent): Promise<boolean> {
+  const isSmall = await isSmallBurn(world, each);
+  const { settle_chain: settleChain } = each.crossing;
+  if (isSmall && !(await mayReceiveSmall(world.db, settleChain, world.clock.now()))) {
+    await postpone(world, each, { reason: SMALL, isExpired: false });
+    return false;
+  }
   const item = toMintItem(each);
   const outlook = await bridge.mintOutlook(item);
   const refusal = findRefusal(outlook, each.crossing);
@@ -85,6 +92,10 @@ async function receive(world: ReceiveWorld, bridge: BridgeSender, each: Crossing
     return false;
   }
   const at = world.clock.now();
+  if (isSmall && !(await takeSmallTurn(world.db, settleChain, at))) {
+    await postpone(world, each, { reason: SMALL, isExpired: false });
+    return false;
+  }
   return world.db.transaction(async (tx) => {
     if (!(await lockAttested(tx, each.crossing))) return false;
     const outgoingId = await prepared.store(tx, at);

@@ -232,6 +232,16 @@ export async function takeBudget(
   return rows.length > 0;
 }
 
+/** Whether takeBudget would take it. */
+export async function isBudgetFree(
+  db: Db,
+  { name, at, latest }: { name: string; at: Date; latest: Date },
+): Promise<boolean> {
+  const { rows } = await sql`
+    select from bridge_budget where name = ${name} and free_at > ${at} and free_at <= ${latest}`.execute(db.root);
+  return rows.length === 0;
+}
+
 /** Sets when budgets are free again, whatever was stored. */
 export async function closeBudgets(db: Db, names: readonly string[], freeAt: Date): Promise<void> {
   await sql`

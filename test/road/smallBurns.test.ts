@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { hubAbi } from "@tributary/inbox/hubAbi";
+import { encodeFunctionData, parseAbi, type Hex } from "viem";
+import { activeAlarms, updateAlarms } from "../../src/alarm/updateAlarms.ts";
+import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
+import { toInboxTerms } from "../../src/intent/inboxTerms.ts";
+import { findIntentRoutes } from "../../src/intent/routes/findRoutes.ts";
+import { proofOf, routesFrom, toRoute } from "../../src/intent/routes/routeSet.ts";
+import type { IntentRow } from "../../src/intent/store.ts";
+import { openBridgedRoad, type BridgedRoad } from "../support/bridgedRoad.ts";
+import type { TestChain } from "../support/chain.ts";
+import { callInOneTransaction, nextContract, type InnerCall } from "../support/oneTransaction.ts";
+
+// A receipt costs the same for every amount, so a stranger who burns grains on a cheap chain spends the gas of an expensive one.
+
+const { stranger, payer } = DEV_ACCOUNTS;
+/** The minimum is 10,000. */
+const GRAIN = 2_000n;
+const GRAINS = 4;
+const HOUR_MS = 3_600_000;
+
+describe("burns below the minimum", () => {
+  let road: BridgedRoad;
+  let home: TestChain;
+  let away: TestChain;
+  before(async () => {
+    road = await openBridgedRoad({ chains: 2 });
+    const [first, second] = road.chains;
+    assert.ok(first !== undefined && second !== undefined);
+    [home, away] = [first, second];
+  });
+  after(() => road.close());
+
+  /** A stranger pays and bridges grain after grain in one transaction. */
+  async function burnGrains(intent: IntentRow): Promise<void> {
+    const routes = await findIntentRoutes({ db: road.db.root, memory: road.world.memory }, intent);
+    const [route] = routesFrom(routes, { chain: away.caip2, token: away.usdc.address });
+    assert.ok(route);
+    const args = [toInboxTerms(intent), toRoute(route), proofOf(routes, route), "0x"] as const;
+    const burn = { to: away.hub, data: encodeFunctionData({ abi: hubAbi, functionName: "bridge", args }) };
+    const pay: InnerCall = {
+      to: away.usdc.address,
+      data: encodeFunctionData({
+        abi: parseAbi(["function transfer(address to, uint256 units)"]),
+        args: [intent.inbox_address as Hex, GRAIN],
+      }),
+    };
+    const contract = await nextContract(away, stranger);
+    await away.pay(away.usdc.address, contract, { amountUnits: GRAIN * BigInt(GRAINS), from: payer });
+    await callInOneTransaction(away, stranger, Array.from({ length: GRAINS }, () => [pay, burn]).flat());
+  }
+
+  const crossingsOf = ({ id }: IntentRow) =>
+    road.db.root.selectFrom("crossing").selectAll().where("intent_id", "=", id).orderBy("movement_id").execute();
+  const countLanded = async (intent: IntentRow) =>
+    (await crossingsOf(intent)).filter(({ status }) => status === "landed").length;
+  const reasonsOf = async (intent: IntentRow) =>
+    (await crossingsOf(intent)).filter(({ status }) => status !== "landed").map(({ reason }) => reason);
+
+  test("a stranger's grains cost one receipt an hour, delay no other crossing, raise no alarm, and all land", async () => {
+    const [attacked, other] = [await road.create(home), await road.create(home)];
+    await burnGrains(attacked);
+    const waiting = Array.from({ length: GRAINS - 1 }, () => "below_minimum");
+    await road.until(
+      async () => (await countLanded(attacked)) === 1 && String(await reasonsOf(attacked)) === String(waiting),
+    );
+    await road.pay(away, other, 20_000_000n);
+    await road.untilLanded(other);
+    road.advance(HOUR_MS / 2);
+    for (let rounds = 0; rounds < 3; rounds += 1) await road.tick();
+    assert.equal(await countLanded(attacked), 1, "the next grain waits for the hour");
+    await updateAlarms(road.world);
+    assert.deepEqual(
+      activeAlarms(road.world).filter(({ alarm }) => alarm.startsWith("crossing")),
+      [],
+    );
+    for (let landed = 2; landed <= GRAINS; landed += 1) {
+      road.advance(HOUR_MS);
+      await road.until(async () => (await countLanded(attacked)) === landed);
+    }
+    const { settled_units: settled } = await road.intent(attacked);
+    assert.equal(settled, GRAIN * BigInt(GRAINS));
+    assert.equal((await road.balances(home, attacked)).inbox, 0n);
+  });
+});
