@@ -1,4 +1,5 @@
 import type { Hex, TransactionReceipt } from "viem";
+import { systemTimer } from "../../src/kernel/clock.ts";
 import { caip2, type Caip2 } from "../../src/kernel/caip.ts";
 import { REREAD_DEPTH_MIN } from "../../src/watch/reread/rereadFinal.ts";
 import { DEV_ACCOUNTS, type DevAccount } from "../../src/dev/devAccounts.ts";
@@ -40,6 +41,8 @@ export interface TestChain {
   send(account: DevAccount, calls: readonly ContractCall[]): Promise<TransactionReceipt[]>;
   /** Sends a signed transaction and waits until a block includes it, since anvil answers before it mines. */
   sendSigned(signed: Hex): Promise<TransactionReceipt>;
+  /** Waits until the accepted transactions are mined, since anvil answers before it mines. Returns at once while automine is off. */
+  untilMined(): Promise<void>;
   /** Mints tokens without a payer. */
   mint(token: Hex, to: Hex, amountUnits: bigint): Promise<TransactionReceipt>;
   blocklist(token: Hex, address: Hex): Promise<void>;
@@ -105,8 +108,24 @@ export async function startTestChain(options: TestChainOptions = {}): Promise<Te
     dusd,
     ...tokenOperations(client),
     ...blockOperations(client),
+    untilMined: () => untilMined(client),
     stop,
   };
+}
+
+const POLL_MS = 10;
+const POLLS_MAX = 2_000;
+/** After this many polls an empty block makes anvil mine what waits. */
+const MINE_EVERY_POLLS = 100;
+
+async function untilMined(client: DevClient): Promise<void> {
+  if (!(await client.getAutomine())) return;
+  for (let poll = 1; poll <= POLLS_MAX; poll += 1) {
+    if ((await client.getTxpoolStatus()).pending === 0) return;
+    if (poll % MINE_EVERY_POLLS === 0) await client.mine({ blocks: 1 });
+    await systemTimer.sleep(POLL_MS);
+  }
+  throw new Error("accepted transactions were not mined");
 }
 
 function tokenOperations(client: DevClient) {

@@ -71,6 +71,7 @@ describe("settling inboxes of several hubs", () => {
     assert.ok(prepared);
     await db.transaction((tx) => prepared.store(tx, systemClock.now()));
     await sender.process(world());
+    await chain.untilMined();
     const rows = await db.root.selectFrom("outgoing_transaction").selectAll().orderBy("id").execute();
     return rows.at(-1) ?? assert.fail();
   }

@@ -86,7 +86,10 @@ describe("outgoing transactions with unreliable providers", () => {
     assert.ok(quote);
     return db.transaction((tx) => signAndStore(tx, chain, { call, quote, at: clock.now() }));
   }
-  const process = () => processOutgoingTransactions(world(), chain);
+  const process = async () => {
+    await processOutgoingTransactions(world(), chain);
+    await anvil.untilMined();
+  };
   async function processFor(minutes: number): Promise<void> {
     for (let half = 0; half < 2 * minutes; half += 1) {
       await process();

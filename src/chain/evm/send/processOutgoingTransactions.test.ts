@@ -52,7 +52,10 @@ describe("outgoing transactions", () => {
     assert.ok(quote);
     return db.transaction((tx) => signAndStore(tx, context, { call, quote, at: clock.now() }));
   }
-  const process = () => processOutgoingTransactions(world(), context);
+  const process = async () => {
+    await processOutgoingTransactions(world(), context);
+    await anvil.untilMined();
+  };
   const received = () => anvil.balanceOf(anvil.usdc.address, RECIPIENT);
   const statusOf = async (id: bigint) =>
     (await db.root.selectFrom("outgoing_transaction").select("status").where("id", "=", id).executeTakeFirstOrThrow())
@@ -119,12 +122,15 @@ describe("outgoing transactions", () => {
           : boundMember(providers, key),
     });
     await processOutgoingTransactions(world(), { ...context, providers: untagged });
+    await anvil.untilMined();
     assert.equal((await received()) - before, 8n);
     await anvil.mine(1_000);
     await processOutgoingTransactions(world(), { ...context, providers: untagged });
+    await anvil.untilMined();
     assert.equal(await statusOf(id), "signed");
     await anvil.mine(24);
     await processOutgoingTransactions(world(), { ...context, providers: untagged });
+    await anvil.untilMined();
     assert.equal(await statusOf(id), "mined");
   });
 
