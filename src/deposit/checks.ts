@@ -23,11 +23,11 @@ export const depositTotalsCheck: Check = {
 export const depositChecks: readonly Check[] = [
   {
     name: "sweep-empties-inbox",
-    meaning: "A sweep moved another amount out of an inbox than arrived since the sweep before.",
+    meaning: "A sweep moved another amount out of an inbox than arrived since the sweep before, or a burn moved more.",
     // Inboxes with an undecided deposit are exempt: a single provider may have invented it, and its status reports that.
     query: sql`
       with running as (
-        select movement.intent_id, movement.chain, movement.token, movement.chain_tx, movement.direction,
+        select movement.intent_id, movement.chain, movement.token, movement.chain_tx, movement.direction, movement.explained_by,
           sum(case movement.direction when 'in' then movement.amount_units else -movement.amount_units end) over (
             partition by movement.intent_id, movement.chain, movement.token
             order by movement.block_number, movement.place, movement.direction) as left_units,
@@ -47,7 +47,7 @@ export const depositChecks: readonly Check[] = [
           or deposit.reason in ('provider_disagreement', 'provider_agreement_pending'))
       )
       select intent_id as intent, chain, token, chain_tx, left_units as "left" from running
-      where (left_units < 0 or (direction = 'out' and place_from_last = 1 and left_units <> 0))
+      where (left_units < 0 or (direction = 'out' and place_from_last = 1 and left_units <> 0 and explained_by is null))
         and (intent_id, chain, token) not in (select intent_id, chain, token from undecided)`,
   },
   depositTotalsCheck,
@@ -108,15 +108,18 @@ export const depositChecks: readonly Check[] = [
   },
   {
     name: "holding-matches-deposits",
-    meaning: "The counted money that an inbox holds differs from its counted deposits and dust that no sweep took.",
+    meaning:
+      "The counted money that an inbox holds differs from its counted deposits, dust and rest that no sweep took.",
     query: sql`
       select coalesce(holding.intent_id, sums.intent_id) as intent, coalesce(holding.chain, sums.chain) as chain,
-        holding.unswept_units as held, sums.units as of_deposits, holding.dust_held_units as of_dust
+        holding.unswept_units as held, sums.units as of_deposits, holding.dust_held_units as of_dust,
+        holding.rest_counted_units as of_rest
       from holding full join (
         select intent_id, chain, token, sum(amount_units) as units from deposit
         where status = 'counted' and settlement_id is null group by intent_id, chain, token
       ) as sums on (sums.intent_id, sums.chain, sums.token) = (holding.intent_id, holding.chain, holding.token)
-      where coalesce(holding.unswept_units, 0) <> coalesce(sums.units, 0) + coalesce(holding.dust_held_units, 0)`,
+      where coalesce(holding.unswept_units, 0) <> coalesce(sums.units, 0) + coalesce(holding.dust_held_units, 0)
+        + coalesce(holding.rest_counted_units, 0)`,
   },
   {
     name: "deposit-has-event",

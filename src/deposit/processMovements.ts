@@ -12,7 +12,13 @@ import { applyMovement, newDeposit, type Deposit } from "./deposit.ts";
 import { isBelowMinimum } from "./dust/dust.ts";
 import { lowestFinalBlock, requiredConfirmations, type ChainHead } from "./finality.ts";
 import type { DepositChange } from "./computeIntentProgress.ts";
-import { listMovementsWithDeposit, listUnchangedHoldings, noteDust } from "./dust/dustStore.ts";
+import {
+  listMovementsWithDeposit,
+  listUnchangedHoldings,
+  noteDust,
+  refreshHoldings,
+  refreshRestsAfter,
+} from "./dust/dustStore.ts";
 import { listInboundMovements, listHeads, listIntentsWithPendingMovements, listDepositsToDecide } from "./store.ts";
 import { noteMints } from "../watch/store/awaitedBurnStore.ts";
 import { processHandover, retryQuarantined, type Handover } from "../watch/store/processHandover.ts";
@@ -95,6 +101,7 @@ async function applyMovements(tx: Tx, world: DepositWorld, batch: MovementBatch)
     at,
   });
   await applyDepositChanges(tx, world, { cases, heads, at });
+  await refreshHoldings(tx, await refreshRestsAfter(tx, movements));
 }
 
 type WayOf = (intent: IntentRow, asset: Pick<MovementRow, "chain" | "token">) => PayoutWay | undefined;

@@ -132,6 +132,32 @@ export const settlementChecks: readonly Check[] = [
       where settlement.id is null`,
   },
   {
+    name: "rest-matches-movements",
+    meaning: "What a holding says that the last burn left differs from the movements up to that burn.",
+    query: sql`
+      select coalesce(holding.intent_id, summed.intent_id) as intent, coalesce(holding.chain, summed.chain) as chain,
+        holding.rest_units as rest, summed.units as of_movements
+      from (select * from holding where rest_block is not null) as holding full join (
+        select last.intent_id, last.chain, last.token, (
+          select greatest(0, sum(case movement.direction when 'in' then movement.amount_units else -movement.amount_units end))
+          from movement where movement.intent_id = last.intent_id and movement.chain = last.chain and movement.token = last.token
+            and movement.orphaned_at is null and (movement.block_number, movement.place) <= (last.block_number, last.place)) as units
+        from (
+          select distinct on (intent_id, chain, token) * from movement where direction = 'out' and orphaned_at is null
+          order by intent_id, chain, token, block_number desc, place desc
+        ) as last where last.explained_by is not null
+      ) as summed on (summed.intent_id, summed.chain, summed.token) = (holding.intent_id, holding.chain, holding.token)
+      where coalesce(holding.rest_units, 0) <> coalesce(summed.units, 0)
+        and not exists (
+          select from movement
+          left join deposit_cursor arrived on arrived.chain = movement.chain left join settlement_cursor taken on taken.chain = movement.chain
+          where movement.intent_id = coalesce(holding.intent_id, summed.intent_id)
+            and movement.chain = coalesce(holding.chain, summed.chain)
+            and case movement.direction when 'in' then (movement.revision, movement.id) <= (arrived.revision, arrived.movement_id)
+              else (movement.revision, movement.id) <= (taken.revision, taken.movement_id) end is not true)
+        and not exists (select from quarantine where quarantine.intent_id = coalesce(holding.intent_id, summed.intent_id))`,
+  },
+  {
     name: "settlement-has-event",
     meaning: "A settlement's last event shows another state than the settlement.",
     query: sql`

@@ -250,7 +250,7 @@ export async function listUnsweptTotals(
   scope: { chain: Caip2; token: string; intentIds: readonly string[] },
 ): Promise<UnsweptTotal[]> {
   const { rows } = await sql<UnsweptTotal>`
-    select holding.intent_id as "intentId", holding.unswept_units as units, greatest(holding.counted_block, (
+    select holding.intent_id as "intentId", holding.unswept_units as units, greatest(holding.counted_block, holding.rest_block, (
       select max(deposit.block_number) from deposit
       where deposit.status = 'counted' and deposit.settlement_id is null and deposit.intent_id = holding.intent_id
         and deposit.chain = holding.chain and deposit.token = holding.token)) as "lastBlock"

@@ -14,6 +14,7 @@ import {
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
 import { settlementRecord } from "../../src/settlement/settlementRecord.ts";
+import { assertAllChecks } from "../support/ledgerAssertions.ts";
 import { openBridgedRoad, type BridgedRoad } from "../support/bridgedRoad.ts";
 import type { TestChain } from "../support/chain.ts";
 
@@ -289,10 +290,49 @@ describe("paying on one chain and settling on another", () => {
     assert.deepEqual(amounts?.slice(0, 2), ["landed", 20_000_000]);
   });
 
-  test("a balance above the bridge's limit for one burn is held, and crosses whole once the limit allows it", async () => {
+  const setLimit = (units: bigint) =>
+    chains[1].send(issuer, [setBurnLimitCall(bridgeOf(chains[1]), chains[1].usdc.address, units)]);
+  const grossOf = async (intent: IntentRow) =>
+    (await amountsOf(intent)).map(([status, grossUnits]) => [status, grossUnits]);
+
+  test("a balance above the bridge's limit for one burn crosses in pieces, each a settlement of its own", async (context) => {
     const [home, away] = chains;
-    const set = (units: bigint) => away.send(issuer, [setBurnLimitCall(bridgeOf(away), away.usdc.address, units)]);
-    await set(50n * USDC);
+    context.after(() => setLimit(10_000_000n * USDC));
+    await setLimit(20n * USDC);
+    const intent = await road.create(home, { priceUnits: 50_000_001, oneTime: true });
+    const before = await road.balances(home, intent);
+    await road.pay(away, intent, 50n * USDC + 1n);
+    await road.until(async () => (await road.intent(intent)).status === "settled");
+    await road.untilLanded(intent, 3);
+    const amounts = await amountsOf(intent);
+    assert.deepEqual(
+      amounts.map(([status, grossUnits]) => [status, grossUnits]),
+      [
+        ["landed", 20_000_000],
+        ["landed", 20_000_000],
+        ["landed", 10_000_001],
+      ],
+    );
+    const { payout, fee, inbox } = await road.balances(home, intent);
+    const sumOf = (column: number) => BigInt(amounts.reduce((sum, row) => sum + Number(row[column]), 0));
+    assert.deepEqual([payout - before.payout, fee - before.fee, inbox], [sumOf(4), sumOf(3), 0n]);
+    assert.equal((await road.balances(away, intent)).inbox, 0n);
+    const { counted_units: counted, settled_units: settled } = await road.intent(intent);
+    assert.deepEqual([counted, settled], [50n * USDC + 1n, 50n * USDC + 1n]);
+    const { rows } = await sql<{ account: string; units: bigint }>`
+      select account, balance_units as units from ledger_balance where balance_units <> 0
+        and (holder = ${`inbox:${intent.id}`} or account = 'bridge:cctp-v2')`.execute(road.db.root);
+    assert.deepEqual(
+      rows.filter(({ account }) => account.startsWith("inbox:")),
+      [],
+    );
+    await assertAllChecks(road.db);
+  });
+
+  test("a balance above a hundred times the bridge's limit is held, and crosses once the limit allows it", async (context) => {
+    const [home, away] = chains;
+    context.after(() => setLimit(10_000_000n * USDC));
+    await setLimit(USDC / 2n);
     const intent = await road.create(home);
     await road.pay(away, intent, 50n * USDC + 1n);
     const isHeld = async () => (await road.settlements(intent)).some(({ status }) => status === "held");
@@ -302,14 +342,13 @@ describe("paying on one chain and settling on another", () => {
     }
     assert.equal((await road.settlements(intent))[0]?.reason, "above_bridge_limit");
     assert.equal((await road.balances(away, intent)).inbox, 50n * USDC + 1n, "no part of it left");
-    await set(50n * USDC + 1n);
+    await setLimit(25n * USDC + 1n);
     road.advance(3_600_000);
-    await road.untilLanded(intent);
-    await set(10_000_000n * USDC);
-    assert.deepEqual(
-      (await amountsOf(intent)).map(([status, grossUnits]) => [status, grossUnits]),
-      [["landed", 50_000_001]],
-    );
+    await road.untilLanded(intent, 2);
+    assert.deepEqual(await grossOf(intent), [
+      ["landed", 25_000_001],
+      ["landed", 25_000_000],
+    ]);
   });
 
   test("another process goes on with what the rows say, at any state", async () => {

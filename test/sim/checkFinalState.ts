@@ -151,12 +151,23 @@ function checkStarvedSettlements({ chains }: FinalState): Violation[] {
   });
 }
 
-/** The deposits of a settlement sum to its gross amount. */
+/** The deposits of a settlement sum to its gross amount. A burn also takes what the burn before it left, and may leave a rest itself. */
 function checkSettlementGross({ database }: FinalState): Violation[] {
   const rows = database.rows(`
-    select settlement.id, settlement.gross_units as gross, coalesce(sum(deposit.amount_units), 0) as units
+    with balance as (
+      select *, sum(case direction when 'in' then amount_units else -amount_units end) over (
+        partition by intent_id, chain, token order by block_number, place, direction) as units
+      from movement where orphaned_at is null
+    ), departure as (
+      select *, lag(units, 1, 0) over (partition by intent_id, chain, token order by block_number, place) as before_units
+      from balance where direction = 'out'
+    )
+    select settlement.id, settlement.gross_units as gross,
+      coalesce(sum(deposit.amount_units), 0) + coalesce(departure.before_units - departure.units, 0) as units
     from settlement left join ${LISTED_DEPOSITS} as deposit on deposit.settlement_id = settlement.id
-    where settlement.status = 'landed' group by 1, 2 having settlement.gross_units <> coalesce(sum(deposit.amount_units), 0)
+    left join departure on departure.id = settlement.burn_id
+    where settlement.status = 'landed' group by settlement.id, departure.before_units, departure.units
+    having settlement.gross_units <> coalesce(sum(deposit.amount_units), 0) + coalesce(departure.before_units - departure.units, 0)
     order by 1`) as { id: string; gross: bigint; units: bigint }[];
   return rows.map(({ id, gross, units }) => ({
     rule: "a settlement differs from the sum of its deposits",
@@ -282,6 +293,18 @@ const UNFINISHED_WORK_SQL = `
           and crossing.status = 'attested' and crossing.reason like 'settle_refused%')
       then 'held ' else 'settlement ' end || id || ' ' || status || ' ' || coalesce(reason, '')
       from settlement where status in ('planned','submitted','bridging','held')
+    union all select 'rest ' || burn.id || ' ' || sum(moved.units) from (
+        select distinct on (intent_id, chain, token) * from movement where direction = 'out' and orphaned_at is null
+        order by intent_id, chain, token, block_number desc, place desc
+      ) as burn join intent on intent.id = burn.intent_id cross join lateral (
+        select case direction when 'in' then amount_units else -amount_units end as units from movement
+        where movement.intent_id = burn.intent_id and movement.chain = burn.chain and movement.token = burn.token
+          and movement.orphaned_at is null and (movement.block_number, movement.place) <= (burn.block_number, burn.place)
+      ) as moved
+      where burn.explained_by is not null
+        and not exists (select from settlement where settlement.intent_id = burn.intent_id and settlement.chain = burn.chain
+          and settlement.token = burn.token and settlement.status in ('planned','submitted','held'))
+      group by burn.id, intent.id having sum(moved.units) >= greatest(intent.minimum_units, 1)
     union all select 'unstamped ' || id from event where sequence is null
     union all select 'unprocessed ' || movement.id from movement left join deposit_cursor as taken on taken.chain = movement.chain
       where direction = 'in' and (movement.revision, movement.id) > (coalesce(taken.revision, 0), coalesce(taken.movement_id, 0))

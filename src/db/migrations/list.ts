@@ -30,6 +30,7 @@ import * as settlementOfBurn from "./0028_settlement_of_burn.ts";
 import * as awaitedBurn from "./0029_awaited_burn.ts";
 import * as primedAccount from "./0030_primed_account.ts";
 import * as otherTokensPass from "./0031_other_tokens_pass.ts";
+import * as burnRest from "./0032_burn_rest.ts";
 
 /** One migration. The database records its name. A released migration never changes. */
 export type Migration = { readonly name: string; up(db: Kysely<unknown>): Promise<void> };
@@ -67,4 +68,5 @@ export const migrations: readonly Migration[] = [
   { name: "0029_awaited_burn", up: awaitedBurn.up },
   { name: "0030_primed_account", up: primedAccount.up },
   { name: "0031_other_tokens_pass", up: otherTokensPass.up },
+  { name: "0032_burn_rest", up: burnRest.up },
 ];

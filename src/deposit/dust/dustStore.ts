@@ -7,8 +7,9 @@ import type { Caip2 } from "../../kernel/caip.ts";
 import { BPS } from "../../kernel/units.ts";
 import type { MovementRow } from "../../watch/movement.ts";
 import type { DustBlock, Holding, HoldingChange } from "./dust.ts";
+import { COUNTED_REST, lastRestOf } from "./restReads.ts";
 
-// All SQL about dust: its sums, and what each inbox holds.
+// All SQL about dust, its sums, and what each inbox holds.
 
 /** The ids of those movements that have a deposit: a movement that became one stays one. */
 export async function listMovementsWithDeposit(tx: Tx, movements: readonly MovementRow[]): Promise<Set<bigint>> {
@@ -199,8 +200,8 @@ export async function writeHoldings(tx: Tx, holdings: readonly Holding[]): Promi
 export async function refreshHoldings(tx: Tx, intentIds: readonly string[]): Promise<void> {
   if (intentIds.length === 0) return;
   await sql`
-    insert into holding (intent_id, chain, token, unswept_units, unswept_since, due_from)
-    select current.intent_id, current.chain, current.token, current.units, current.since,
+    insert into holding (intent_id, chain, token, rest_counted_units, unswept_units, unswept_since, due_from)
+    select current.intent_id, current.chain, current.token, current.rest_units, current.units, current.since,
       case when not exists (
           select from settlement
           where settlement.intent_id = current.intent_id and settlement.chain = current.chain and settlement.token = current.token
@@ -209,21 +210,27 @@ export async function refreshHoldings(tx: Tx, intentIds: readonly string[]): Pro
           and intent.settled_units * ${BPS}::int8 < intent.price_token_units * (${BPS}::int8 - intent.underpay_tolerance_bps))
         then current.since end
     from (
-      select intent_id, chain, token, sum(units) as units, min(since) filter (where units > 0) as since from (
-        select deposit.intent_id, deposit.chain, deposit.token, deposit.amount_units as units, deposit.counted_at as since
+      select intent_id, chain, token, sum(units) as units, sum(rest_units) as rest_units, min(since) filter (where units > 0) as since from (
+        select deposit.intent_id, deposit.chain, deposit.token, deposit.amount_units as units, 0 as rest_units, deposit.counted_at as since
         from deposit where deposit.status = 'counted' and deposit.settlement_id is null
           and deposit.intent_id = any(${array(intentIds, "text")})
         union all
-        select intent_id, chain, token, dust_held_units, dust_counted_at from holding
+        select intent_id, chain, token, dust_held_units, 0, dust_counted_at from holding
         where intent_id = any(${array(intentIds, "text")})
+        union all
+        select intent_id, chain, token, counted.units, counted.units, rest_since
+        from holding cross join lateral (${COUNTED_REST}) as counted
+        where intent_id = any(${array(intentIds, "text")}) and rest_units > 0
       ) as part group by intent_id, chain, token
     ) as current join intent on intent.id = current.intent_id
     cross join lateral pinned_minimum(intent, current.chain, current.token) as minimum (units)
     order by current.intent_id, current.chain, current.token
-    on conflict (intent_id, chain, token) do update set
+    on conflict (intent_id, chain, token) do update set rest_counted_units = excluded.rest_counted_units,
       unswept_units = excluded.unswept_units, unswept_since = excluded.unswept_since, due_from = excluded.due_from
-    where (holding.unswept_units, holding.unswept_since, holding.due_from)
-      is distinct from (excluded.unswept_units, excluded.unswept_since, excluded.due_from)`.execute(tx);
+    where (holding.rest_counted_units, holding.unswept_units, holding.unswept_since, holding.due_from)
+      is distinct from (excluded.rest_counted_units, excluded.unswept_units, excluded.unswept_since, excluded.due_from)`.execute(
+    tx,
+  );
 }
 
 /** Computes for these intents again how much of their dust no sweep has taken, after sweeps were observed or reverted. */
@@ -244,6 +251,45 @@ export async function refreshHeldDust(tx: Tx, intentIds: readonly string[]): Pro
       and (holding.dust_held_units, holding.waiting_held_units) is distinct from (held.counted_units, held.waiting_units)`.execute(
     tx,
   );
+}
+
+/** Computes again what burns left in these inboxes, after transfers out of them were observed or reverted. */
+export async function refreshRests(tx: Tx, inboxes: readonly HoldingKey[]): Promise<void> {
+  if (inboxes.length === 0) return;
+  await sql`
+    insert into holding (intent_id, chain, token, rest_block, rest_place, rest_since, rest_units)
+    select asked.intent_id, asked.chain, asked.token, rest.block_number, rest.place, rest.seen_at, coalesce(rest.units, 0)
+    from (select distinct intent_id, chain, token from ${unnest("named", inboxes, KEY_COLUMNS)}) as asked
+    left join lateral (${lastRestOf(sql`asked`)}) as rest on true
+    where rest.block_number is not null or exists (
+      select from holding where holding.intent_id = asked.intent_id and holding.chain = asked.chain
+        and holding.token = asked.token and holding.rest_block is not null)
+    order by asked.intent_id, asked.chain, asked.token
+    on conflict (intent_id, chain, token) do update set
+      rest_block = excluded.rest_block, rest_place = excluded.rest_place, rest_since = excluded.rest_since,
+      rest_units = excluded.rest_units, rest_counted_units = least(holding.rest_counted_units, excluded.rest_units)
+    where (holding.rest_block, holding.rest_place, holding.rest_units)
+      is distinct from (excluded.rest_block, excluded.rest_place, excluded.rest_units)`.execute(tx);
+}
+
+/** Computes rests again where these changed arrivals precede the burn: one was found late, or is gone. Returns the intents concerned. */
+export async function refreshRestsAfter(tx: Tx, arrivals: readonly MovementRow[]): Promise<string[]> {
+  if (arrivals.length === 0) return [];
+  const names = arrivals.map(({ intent_id, chain, token, block_number }) => ({
+    intent_id,
+    chain,
+    token,
+    block_number,
+  }));
+  const { rows } = await sql<HoldingKey>`
+    select distinct holding.intent_id, holding.chain, holding.token
+    from (
+      select intent_id, chain, token, min(block_number) as block_number
+      from ${unnest("named", names, { ...KEY_COLUMNS, block_number: "int8" })} group by intent_id, chain, token
+    ) as changed join holding on holding.intent_id = changed.intent_id and holding.chain = changed.chain
+      and holding.token = changed.token and holding.rest_block >= changed.block_number`.execute(tx);
+  await refreshRests(tx, rows);
+  return rows.map(({ intent_id }) => intent_id);
 }
 
 /** Holdings whose waiting dust needs the providers' word, and is due. `waitMsMax` is the longest wait between two questions. */

@@ -1,4 +1,4 @@
-import { refreshHeldDust, refreshHoldings } from "../../deposit/dust/dustStore.ts";
+import { refreshHeldDust, refreshHoldings, refreshRests } from "../../deposit/dust/dustStore.ts";
 import { assignSweptDeposits, type SweptRange } from "../../deposit/store.ts";
 import { deleteCrossings, insertCrossings, type Burn } from "../../bridge/store.ts";
 import type { Tx } from "../../db/database.ts";
@@ -66,6 +66,8 @@ export class SweepObservation {
   readonly #events: NewEvent[] = [];
   readonly #burns: Burn[] = [];
   readonly #vanishedBurns: bigint[] = [];
+  /** The inboxes with changed sweeps. */
+  readonly #inboxes = new Map<string, { intent_id: string; chain: Caip2; token: string }>();
   /** Sweeps that moved only what bridges gave. */
   readonly #withoutSettlement: LandedSweep[] = [];
 
@@ -111,7 +113,7 @@ export class SweepObservation {
     this.#sweeps.set(landed.id, undefined);
   }
 
-  /** A bridge took the inbox's balance in one burn. The settlement lands with a sweep on the settle chain. */
+  /** A bridge took the inbox's balance, or as much as it takes at once. The settlement lands with a sweep on the settle chain. */
   #applyBurn(intent: IntentRow, sweep: Sweep): void {
     const before = this.#settlementOf(sweep);
     const planned = before ?? newSettlement({ ...sweep, id: newId("set", this.#world.entropy), at: this.#at });
@@ -133,6 +135,8 @@ export class SweepObservation {
 
   /** Reverts the settlements of an inbox in a transaction whose sweeps are not among those that the chain shows. */
   revertVanished(name: SweepName, sweeps: readonly Sweep[]): void {
+    const { intent_id, token } = name;
+    this.#inboxes.set(inboxKey(name), { intent_id, chain: this.#chain, token });
     const burnIds = new Set(sweeps.map(({ burnId }) => burnId));
     const ofTransaction = this.#ofInbox(name).filter(({ chain_tx }) => chain_tx === name.chain_tx);
     for (const settlement of ofTransaction) if (!burnIds.has(settlement.burn_id)) this.#revert(settlement);
@@ -174,6 +178,7 @@ export class SweepObservation {
     );
     const intentIds = [...this.#intents.keys()];
     await refreshHeldDust(tx, intentIds);
+    await refreshRests(tx, [...this.#inboxes.values()]);
     await refreshHoldings(tx, intentIds);
     await appendEvents(tx, this.#world, { events: this.#events, at: this.#at });
     return landed.flatMap(({ sweep, split, settlementId }, index) => {
@@ -181,7 +186,9 @@ export class SweepObservation {
       const { otherRecipientUnits, unpaidUnits } = split;
       const isPaidOn = unpaidUnits === 0n && sweep.excessFeeUnits === 0n;
       const movedUnits = split.grossUnits + otherRecipientUnits;
-      const isExplained = arrivedUnits === undefined || arrivedUnits === movedUnits;
+      const leftUnits = arrivedUnits === undefined ? 0n : arrivedUnits - movedUnits;
+      // A burn takes as much as the bridge takes at once.
+      const isExplained = leftUnits === 0n || (sweep.burnId !== null && leftUnits > 0n);
       return isExplained && isPaidOn && otherRecipientUnits === 0n
         ? []
         : [{ sweep, settlementId, movedUnits, arrivedUnits, otherRecipientUnits, unpaidUnits }];

@@ -69,23 +69,36 @@ export async function listSweepLegs(
     .execute();
 }
 
-/** What came into an inbox between its previous sweep and a sweep. */
+/** What an inbox held for a sweep. */
 export type SweepArrivals = {
   /** The last transfer of the previous sweep; -1 and -1 without one. */
-  previous: { blockNumber: bigint; place: bigint };
-  /** Undefined above ARRIVALS_READ_MAX. */
+  previous: PlaceOnChain;
+  /**
+   * What came in since the previous sweep, with what that one left, which only a burn does. Undefined above ARRIVALS_READ_MAX, and where what was
+   * left is not known any more.
+   */
   arrivedUnits: bigint | undefined;
 };
 
+type PlaceOnChain = { blockNumber: bigint; place: bigint };
+
+/** `restUnits`: what the previous sweep left; null where an earlier sweep of the same call or a repeated reading would have to tell. */
+type ArrivalRow = PlaceOnChain & { units: bigint; arrivals: bigint; restUnits: bigint | null };
+
 /**
- * The arrivals of each sweep, in the order of `sweeps`. A sweep empties its inbox, so it took all that came in since the previous one. Only
- * places on the chain decide, so the result does not depend on the order of processing. Orphaned arrivals do not count.
+ * The arrivals of each sweep, in the order of `sweeps`. A sweep takes all that came in since the previous one, unless it is a burn of as much as
+ * the bridge takes at once. Only places on the chain decide, so the result does not depend on the order of processing. Orphaned arrivals do
+ * not count.
  */
 export async function listSweepArrivals(tx: Tx, chain: Caip2, sweeps: readonly Sweep[]): Promise<SweepArrivals[]> {
   if (sweeps.length === 0) return [];
   const column = (valueOf: (sweep: Sweep) => string | bigint, type: ElementType) => array(sweeps.map(valueOf), type);
-  const { rows } = await sql<{ blockNumber: bigint; place: bigint; units: bigint; arrivals: bigint }>`
-    select coalesce(previous.block_number, -1) as "blockNumber", coalesce(previous.place, -1) as place, arrived.units, arrived.arrivals
+  const { rows } = await sql<ArrivalRow>`
+    select coalesce(previous.block_number, -1) as "blockNumber", coalesce(previous.place, -1) as place, arrived.units, arrived.arrivals,
+      case when previous.explained_by is null then 0 else (
+        select holding.rest_units from holding
+        where holding.intent_id = sweep.intent_id and holding.chain = ${chain} and holding.token = sweep.token
+          and holding.rest_block = previous.block_number and holding.rest_place = previous.place) end as "restUnits"
     from unnest(
       ${column((sweep) => sweep.intentId, "text")}, ${column((sweep) => sweep.token, "text")},
       ${column((sweep) => sweep.chainTx, "text")},
@@ -93,7 +106,7 @@ export async function listSweepArrivals(tx: Tx, chain: Caip2, sweeps: readonly S
       ${column((sweep) => (sweep.burnId === null ? -1n : sweep.placeFirst), "int8")}
     ) with ordinality as sweep (intent_id, token, chain_tx, block_number, place, burn_place, number)
     left join lateral (
-      select departure.block_number, departure.place from movement departure
+      select departure.block_number, departure.place, departure.explained_by from movement departure
       where departure.intent_id = sweep.intent_id and departure.chain = ${chain} and departure.token = sweep.token
         and departure.direction = 'out' and departure.orphaned_at is null
         and (departure.chain_tx <> sweep.chain_tx or departure.place < sweep.burn_place)
@@ -112,8 +125,29 @@ export async function listSweepArrivals(tx: Tx, chain: Caip2, sweeps: readonly S
       ) as read_arrivals
     ) as arrived
     order by sweep.number`.execute(tx);
-  return rows.map(({ blockNumber, place, units, arrivals }) => ({
-    previous: { blockNumber, place },
-    arrivedUnits: arrivals > BigInt(ARRIVALS_READ_MAX) ? undefined : units,
-  }));
+  return addRests(sweeps, rows);
+}
+
+/** Adds what each previous sweep left: the last known one by its holding, those of the same call by themselves. */
+function addRests(sweeps: readonly Sweep[], rows: readonly ArrivalRow[]): SweepArrivals[] {
+  const arrivals: SweepArrivals[] = [];
+  const restAfter = new Map<string, bigint>();
+  for (const [index, sweep] of sweeps.entries()) {
+    const { blockNumber, place, units, arrivals: count, restUnits } = rows[index] ?? NO_ARRIVALS;
+    const rest = restUnits ?? restAfter.get(restKey(sweep, { blockNumber, place }));
+    const isKnown = rest !== undefined && count <= BigInt(ARRIVALS_READ_MAX);
+    const arrivedUnits = isKnown ? units + rest : undefined;
+    arrivals.push({ previous: { blockNumber, place }, arrivedUnits });
+    if (arrivedUnits === undefined) continue;
+    const leftUnits = arrivedUnits - sweep.legs.reduce((sum, { amountUnits }) => sum + amountUnits, 0n);
+    const own = { blockNumber: sweep.blockNumber, place: sweep.placeLast };
+    restAfter.set(restKey(sweep, own), leftUnits > 0n ? leftUnits : 0n);
+  }
+  return arrivals;
+}
+
+const NO_ARRIVALS: ArrivalRow = { blockNumber: -1n, place: -1n, units: 0n, arrivals: 0n, restUnits: 0n };
+
+function restKey({ intentId, token }: Sweep, { blockNumber, place }: PlaceOnChain): string {
+  return `${intentId}/${token}/${blockNumber}/${place}`;
 }

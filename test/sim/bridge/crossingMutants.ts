@@ -37,6 +37,17 @@ const planted: readonly Mutant[] = [
     ],
   },
   {
+    name: "rest-forgotten",
+    bug: "What a burn leaves in its inbox waits for the next deposit.",
+    patches: [
+      {
+        path: "src/settlement/observe/sweepObservation.ts",
+        search: "await refreshRests(tx, [...this.#inboxes.values()]);",
+        replace: "await refreshRests(tx, []);",
+      },
+    ],
+  },
+  {
     name: "sweep-is-all-own",
     bug: "A sweep's settlement takes what a bridge gave for another one.",
     patches: [

@@ -17,6 +17,8 @@ const transmitterAbi = parseAbi([
 ]);
 const tokenAbi = parseAbi(["function balanceOf(address account) view returns (uint256)"]);
 const NO_QUOTE: Hex = "0x";
+/** A balance that needs more burns than this waits for a higher limit: each burn costs a transaction on both chains. */
+const BURNS_MAX = 100n;
 /** What Circle's contracts say to a message whose last block has passed. */
 const EXPIRED = /expired/i;
 
@@ -64,8 +66,7 @@ async function findBurnRefusal({ providers }: SenderContext, item: BurnItem): Pr
         data: (await node.call({ to, data })) as Hex,
       });
       if (units === 0n) return "nothing_to_bridge";
-      // The books know sweeps of whole balances only: a rest would wait in the inbox unseen.
-      return units < balance ? "above_bridge_limit" : undefined;
+      return units * BURNS_MAX < balance ? "above_bridge_limit" : undefined;
     } catch (error) {
       if (error instanceof CallReverted) return `bridge_refused ${error.message}`;
       throw error;

@@ -1,0 +1,47 @@
+import { sql, type RawBuilder } from "kysely";
+import { assetSql } from "../../ledger/assetSql.ts";
+
+// What a burn left in its inbox: a bridge takes only so much at once. The inbox holds it without a further deposit.
+
+/** SQL for the movements of an inbox that the chain shows, on the side of a place that `isAsked` names. */
+const sumOfInbox = (holding: RawBuilder<unknown>, isAsked: RawBuilder<boolean>) => sql`
+  (select coalesce(sum(case movement.direction when 'in' then movement.amount_units else -movement.amount_units end), 0)
+  from movement where movement.intent_id = ${holding}.intent_id and movement.chain = ${holding}.chain
+    and movement.token = ${holding}.token and movement.orphaned_at is null and ${isAsked})`;
+
+/**
+ * SQL for what the last burn of an inbox left in it, a row where no other transfer left the inbox later: what the ledger shows now, without what
+ * came in since. So it reads the movements that are not booked yet and those after the burn, and none of the inbox's history.
+ */
+export const lastRestOf = (holding: RawBuilder<unknown>) => sql`
+  select last.block_number, last.place, last.seen_at, greatest(0, case when last.explained_by is not null then (
+      select coalesce(sum(balance_units), 0) from ledger_balance
+      where holder = 'inbox:' || ${holding}.intent_id and asset = ${assetSql(sql`${holding}.chain`, sql`${holding}.token`)})
+    + ${sumOfInbox(holding, sql`movement.block_number > last.booked_number`)}
+    - ${sumOfInbox(holding, sql`(movement.block_number, movement.place) > (last.block_number, last.place)`)}
+    end) as units
+  from (
+    select departure.block_number, departure.place, departure.seen_at, departure.explained_by, chain_cursor.booked_number
+    from movement departure join chain_cursor on chain_cursor.chain = departure.chain
+    where departure.intent_id = ${holding}.intent_id and departure.chain = ${holding}.chain and departure.token = ${holding}.token
+      and departure.direction = 'out' and departure.orphaned_at is null
+    order by departure.block_number desc, departure.place desc limit 1
+  ) as last where last.explained_by is not null`;
+
+/** Arrivals read for one rest. What is older counts: it is deep below the burn. */
+const ARRIVALS_MAX = 16;
+
+/** SQL for the counted part of what a burn left in the inbox of `holding`. A burn takes what came first. */
+export const COUNTED_REST = sql`
+  select holding.rest_units - coalesce(sum(least(arrival.amount_units, holding.rest_units - arrival.later_units)), 0) as units
+  from (
+    select read.amount_units, sum(read.amount_units) over (order by read.block_number desc, read.place desc) - read.amount_units as later_units,
+      coalesce(deposit.status = 'counted', read.block_number <= holding.counted_block) as is_counted
+    from (
+      select id, amount_units, block_number, place from movement
+      where movement.intent_id = holding.intent_id and movement.chain = holding.chain and movement.token = holding.token
+        and movement.direction = 'in' and movement.orphaned_at is null
+        and (movement.block_number, movement.place) < (holding.rest_block, holding.rest_place)
+      order by block_number desc, place desc limit ${sql.lit(ARRIVALS_MAX)}
+    ) as read left join deposit on deposit.movement_id = read.id
+  ) as arrival where arrival.later_units < holding.rest_units and not arrival.is_counted`;
