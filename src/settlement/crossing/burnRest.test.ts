@@ -1,5 +1,6 @@
 import { deepEqual } from "node:assert/strict";
 import { describe, test } from "node:test";
+import { sql } from "kysely";
 import { AWAY, HEAD, newChainTx, USDC, useCrossingStations } from "../../../test/support/crossingStations.ts";
 import { thoroughDatabases } from "../../../test/support/database.ts";
 import type { IntentRow } from "../../intent/store.ts";
@@ -85,6 +86,29 @@ for (const kind of thoroughDatabases) {
       await record(intent, [{ ...late, orphaned: true }]);
       await work();
       deepEqual(await unsweptOf(intent), [0]);
+      await assertChecks();
+    });
+
+    test("a rest from before the service stored any is found when the intent's burns are processed again", async () => {
+      const intent = await create();
+      await pay(intent, AWAY, 25n * USDC);
+      await work();
+      await burn(intent, { amountUnits: 10n * USDC });
+      await work();
+      await sql`delete from settlement where intent_id = ${intent.id} and status = 'planned'`.execute(stations.db.root);
+      await sql`
+        update holding set rest_block = null, rest_place = null, rest_since = null, rest_units = 0, rest_counted_units = 0, unswept_units = 0, unswept_since = null,
+          due_from = null
+        where intent_id = ${intent.id}`.execute(stations.db.root);
+      await sql`
+        insert into quarantine (station, chain, intent_id, revision, movement_id, reason, attempts, since, retry_at)
+        select 'settlement', chain, intent_id, max(revision) - 1, 0, 'upgrade', 1, min(seen_at), min(seen_at)
+        from movement where intent_id = ${intent.id} and direction = 'out' group by chain, intent_id`.execute(
+        stations.db.root,
+      );
+      await work();
+      deepEqual(await statesOf(intent), ["bridging", "planned"]);
+      deepEqual(await unsweptOf(intent), [15_000_000]);
       await assertChecks();
     });
 
