@@ -214,7 +214,7 @@ export class JsonRpcNode implements EvmNode {
   }
 
   async estimateGas(call: EvmCall): Promise<bigint> {
-    return parseQuantity(await this.#request("eth_estimateGas", [toCallParameter(call)]), "an amount of gas");
+    return parseQuantity(await this.#request("eth_estimateGas", [toCallParameter(call), "latest"]), "an amount of gas");
   }
 
   async call(call: SimulatedCall): Promise<string> {
