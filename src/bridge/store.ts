@@ -129,7 +129,7 @@ export async function storeProof(
   db: Db,
   { movementId, proof, at }: { movementId: bigint; proof: Proof; at: Date },
 ): Promise<boolean> {
-  const { rows } = await sql`
+  const stored = sql`
     update crossing set status = 'attested', message = ${proof.message}, attestation = ${proof.attestation}, mint = ${proof.mint},
       expires_at_block = ${proof.expiresAtBlock ?? null}, retry_at = ${at}, updated_at = ${at},
       reason = case when ${isRefused} then reason end, attempts = case when ${isRefused} then attempts else 0 end,
@@ -138,7 +138,13 @@ export async function storeProof(
       select from crossing taken where taken.settle_chain = crossing.settle_chain and taken.mint = ${proof.mint}
         and taken.movement_id <> crossing.movement_id)
     returning movement_id`.execute(db.root);
-  return rows.length > 0;
+  try {
+    return (await stored).rows.length > 0;
+  } catch (error) {
+    // Another burn took it at the same moment.
+    if (error instanceof Error && "constraint" in error && error.constraint === "crossing_mint") return false;
+    throw error;
+  }
 }
 
 /** Takes attested crossings that are due, as claimBurns does, and returns those without a transaction of ours under way. */

@@ -14,7 +14,7 @@ import { startAttestationServer, type AttestationServer } from "../dev/attestati
 import { systemClock, type Clock } from "../kernel/clock.ts";
 import { ProcessMemory } from "../kernel/processMemory.ts";
 import { refreshFees } from "./fees.ts";
-import { insertCrossings, type Burn } from "./store.ts";
+import { insertCrossings, storeProof, type Burn } from "./store.ts";
 import { trackCrossings, type TrackWorld } from "./trackCrossings.ts";
 
 const BURNS = 1_000;
@@ -136,4 +136,32 @@ describe("asking a bridge's service about open burns", () => {
     ok(early <= 13 && late <= 2, `${early} and ${late} calls in a minute`);
     ok(expected >= 50, `${expected} calls in the minute when it is expected`);
   });
+
+  test("of two burns that are offered one proof at the same moment, one keeps it and the other goes on", async () => {
+    const proof = { message: "0x01", attestation: "0x02", mint: "cctp-v2/1/0x03", expiresAtBlock: undefined };
+    await sql`update crossing set status = 'burned', mint = null`.execute(db.root);
+    const [first, second] = await db.root.selectFrom("crossing").select("movement_id").limit(2).execute();
+    ok(first !== undefined && second !== undefined);
+    const [holds, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const kept = db.transaction(async (tx) => {
+      await sql`
+        update crossing set status = 'attested', message = ${proof.message}, attestation = ${proof.attestation}, mint = ${proof.mint}
+        where movement_id = ${first.movement_id}`.execute(tx);
+      holds.resolve();
+      await released.promise;
+    });
+    await holds.promise;
+    const late = storeProof(db, { movementId: second.movement_id, proof, at: new Date(nowMs) });
+    while (!(await isWaitingForRow())) continue;
+    released.resolve();
+    await kept;
+    equal(await late, false);
+    equal(await storeProof(db, { movementId: second.movement_id, proof, at: new Date(nowMs) }), false);
+  });
+
+  const isWaitingForRow = async (): Promise<boolean> => {
+    const { rows } = await sql`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(db.root);
+    return rows.length > 0;
+  };
 });
