@@ -32,18 +32,19 @@ export async function insertPasses(
     .execute();
 }
 
-type Claim = { chain: Caip2; at: Date; until: Date };
+/** `pauseMsMax`: a pass that is due later than this was stored before a clock stepped back, and is due. */
+type Claim = { chain: Caip2; at: Date; until: Date; pauseMsMax?: number };
 
 /** Claims the pass that has been due for the longest time, until a time. */
 export async function claimPass(
   db: Db,
-  { chain, at, until }: Claim,
+  { chain, at, until, pauseMsMax }: Claim,
   scopes: readonly PassScope[] = COMPARED_SCOPES,
 ): Promise<BalancePass | undefined> {
   const { rows } = await sql<BalancePass>`/* named: claim_pass */
     update balance_pass set next_at = ${until}
     where chain = ${chain} and scope = (
-      select scope from balance_pass where chain = ${chain} and scope = any(${array(scopes, "text")}) and ${isDue(at)}
+      select scope from balance_pass where chain = ${chain} and scope = any(${array(scopes, "text")}) and ${isDue(at, pauseMsMax)}
       order by next_at, scope limit 1 for update skip locked)
     returning *`.execute(db.root);
   return rows[0];
@@ -174,6 +175,6 @@ export async function deleteDifference(
   return numDeletedRows > 0n;
 }
 
-function isDue(at: Date) {
-  return sql`(next_at <= ${at} or next_at > ${addMs(at, PAUSE_MS_MAX)})`;
+function isDue(at: Date, pauseMsMax = PAUSE_MS_MAX) {
+  return sql`(next_at <= ${at} or next_at > ${addMs(at, pauseMsMax)})`;
 }
