@@ -2,7 +2,7 @@ import { cctpV2Speeds } from "@tributary/inbox/cctpV2";
 import { sql } from "kysely";
 import { findServiceFailure } from "../bridge/askService.ts";
 import { listKnownFees } from "../bridge/fees.ts";
-import { SMALL } from "../bridge/smallBurns.ts";
+import { BELOW_MINIMUM } from "../bridge/smallBurns.ts";
 import { PROOF_REFUSED } from "../bridge/store.ts";
 import type { RouteSpeed } from "../catalog/routes.ts";
 import { array } from "../db/parameters.ts";
@@ -66,13 +66,16 @@ async function listLate({ db, clock, config }: CrossingCheckWorld): Promise<Wait
   return rows;
 }
 
-/** Proven burns that have not landed, without those that wait for their turn, and burns whose proofs the chain refused, by their settle chain, with the reason of the oldest. */
+/**
+ * Proven burns that have not landed, and burns whose proofs the chain refused, by their settle chain, with the reason of the oldest. Small burns wait
+ * for their turn, and are not among them.
+ */
 async function listUnreceived({ db, clock }: CrossingCheckWorld): Promise<Waiting[]> {
   const { rows } = await sql<Waiting>`
     select min(crossing.chain) as chain, ${OLDEST}
     from crossing
     where (crossing.status = 'attested' or crossing.status = 'burned' and ${isRefused(true)})
-      and crossing.status_since < ${addMs(clock.now(), -NOT_RECEIVED_MS)} and crossing.reason is distinct from ${SMALL}
+      and crossing.status_since < ${addMs(clock.now(), -NOT_RECEIVED_MS)} and crossing.reason is distinct from ${BELOW_MINIMUM}
     group by crossing.settle_chain`.execute(db.root);
   return rows;
 }

@@ -6,7 +6,7 @@ import { AssertionFailed } from "../kernel/assert.ts";
 import { warnRepeated } from "../kernel/alarm/repeatedWarning.ts";
 import { addMs } from "../kernel/clock.ts";
 import type { World } from "../world.ts";
-import { isSmallBurn, mayReceiveSmall, SMALL, takeSmallTurn } from "./smallBurns.ts";
+import { BELOW_MINIMUM, isSmallBurn, mayReceiveSmall, takeSmallTurn } from "./smallBurns.ts";
 import {
   CROSSING_WAIT_MS_MAX,
   claimAttested,
@@ -72,7 +72,7 @@ async function receive(world: ReceiveWorld, bridge: BridgeSender, each: Crossing
   const isSmall = await isSmallBurn(world, each);
   const { settle_chain: settleChain } = each.crossing;
   if (isSmall && !(await mayReceiveSmall(world.db, settleChain, world.clock.now()))) {
-    await postpone(world, each, { reason: SMALL, isExpired: false });
+    await postpone(world, each, { reason: BELOW_MINIMUM, isExpired: false });
     return false;
   }
   const item = toMintItem(each);
@@ -93,7 +93,7 @@ async function receive(world: ReceiveWorld, bridge: BridgeSender, each: Crossing
   }
   const at = world.clock.now();
   if (isSmall && !(await takeSmallTurn(world.db, settleChain, at))) {
-    await postpone(world, each, { reason: SMALL, isExpired: false });
+    await postpone(world, each, { reason: BELOW_MINIMUM, isExpired: false });
     return false;
   }
   return world.db.transaction(async (tx) => {

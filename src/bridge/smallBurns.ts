@@ -12,7 +12,7 @@ import { isBudgetFree, takeBudget, type CrossingOfIntent } from "./store.ts";
 
 const INTERVAL_MS = 3_600_000;
 /** Why a proven burn waits. */
-export const SMALL = "below_minimum";
+export const BELOW_MINIMUM = "below_minimum";
 
 /** Whether the burn is below the minimum of its intent and does not reach its price alone, as dust. */
 export async function isSmallBurn(

@@ -129,7 +129,7 @@ export async function storeProof(
   db: Db,
   { movementId, proof, at }: { movementId: bigint; proof: Proof; at: Date },
 ): Promise<boolean> {
-  const stored = sql`
+  const store = sql`
     update crossing set status = 'attested', message = ${proof.message}, attestation = ${proof.attestation}, mint = ${proof.mint},
       expires_at_block = ${proof.expiresAtBlock ?? null}, retry_at = ${at}, updated_at = ${at},
       reason = case when ${isRefused} then reason end, attempts = case when ${isRefused} then attempts else 0 end,
@@ -137,9 +137,10 @@ export async function storeProof(
     where movement_id = ${movementId} and status = 'burned' and not exists (
       select from crossing taken where taken.settle_chain = crossing.settle_chain and taken.mint = ${proof.mint}
         and taken.movement_id <> crossing.movement_id)
-    returning movement_id`.execute(db.root);
+    returning movement_id`;
   try {
-    return (await stored).rows.length > 0;
+    const { rows } = await store.execute(db.root);
+    return rows.length > 0;
   } catch (error) {
     // Another burn took it at the same moment.
     if (error instanceof Error && "constraint" in error && error.constraint === "crossing_mint") return false;

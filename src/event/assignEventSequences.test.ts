@@ -44,7 +44,7 @@ for (const kind of databases) {
       assert.deepEqual(await sequences("acct_b"), ["1 two"]);
     });
 
-    test("the numbered events are told in the order in which they happened", async () => {
+    test("numbered events come back oldest first", async () => {
       const happened = Array.from({ length: 200 }, (_, index) => event(`acct_e${index % 3}`, String(index)));
       for (const each of happened) await append([each]);
       const { events } = await assignEventSequences(db);

@@ -8,7 +8,7 @@ import type { IntentRow } from "../../src/intent/store.ts";
 import type { AlarmName } from "../../src/kernel/alarm/alarmTable.ts";
 import { renderMetrics } from "../../src/metrics/metrics.ts";
 import { checkBridge } from "../../src/operator/doctor/checkBridge.ts";
-import { openBridgedRoad, type BridgedRoad } from "../support/bridgedRoad.ts";
+import { openBridgedPair, type BridgedRoad } from "../support/bridgedRoad.ts";
 import type { TestChain } from "../support/chain.ts";
 
 const USDC = 1_000_000n;
@@ -22,10 +22,7 @@ describe("alarms about a bridge", () => {
   let home: TestChain;
   let away: TestChain;
   before(async () => {
-    road = await openBridgedRoad({ chains: 2 });
-    const [first, second] = road.chains;
-    assert.ok(first !== undefined && second !== undefined);
-    [home, away] = [first, second];
+    ({ road, home, away } = await openBridgedPair());
   });
   afterEach(() => {
     Object.assign(road.attestation.settings, DEFAULT_SETTINGS);

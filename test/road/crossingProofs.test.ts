@@ -7,7 +7,7 @@ import { trackCrossings } from "../../src/bridge/trackCrossings.ts";
 import { DEFAULT_SETTINGS, type AttestedMessage } from "../../src/dev/attestation/localAttestation.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
 import { settlementRecord } from "../../src/settlement/settlementRecord.ts";
-import { openBridgedRoad, type BridgedRoad } from "../support/bridgedRoad.ts";
+import { openBridgedPair, type BridgedRoad } from "../support/bridgedRoad.ts";
 import type { TestChain } from "../support/chain.ts";
 
 // A bridge's service, or a proxy before it, that answers with proofs which prove nothing.
@@ -57,10 +57,7 @@ describe("proofs that prove nothing", () => {
   let home: TestChain;
   let away: TestChain;
   before(async () => {
-    road = await openBridgedRoad({ chains: 2 });
-    const [first, second] = road.chains;
-    assert.ok(first !== undefined && second !== undefined);
-    [home, away] = [first, second];
+    ({ road, home, away } = await openBridgedPair());
   });
   afterEach(() => {
     Object.assign(road.attestation.settings, DEFAULT_SETTINGS);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { DEFAULT_SETTINGS } from "../../src/dev/attestation/localAttestation.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
-import { openBridgedRoad, type BridgedRoad } from "../support/bridgedRoad.ts";
+import { openBridgedPair, type BridgedRoad } from "../support/bridgedRoad.ts";
 import type { TestChain } from "../support/chain.ts";
 
 const UNITS = 20_000_000n;
@@ -17,10 +17,7 @@ describe("from a complete attestation to the landing", () => {
   let home: TestChain;
   let away: TestChain;
   before(async () => {
-    road = await openBridgedRoad({ chains: 2 });
-    const [first, second] = road.chains;
-    assert.ok(first !== undefined && second !== undefined);
-    [home, away] = [first, second];
+    ({ road, home, away } = await openBridgedPair());
   });
   after(() => road.close());
 

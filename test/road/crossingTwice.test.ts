@@ -1,17 +1,16 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { hubAbi } from "@tributary/inbox/hubAbi";
-import { encodeFunctionData, parseAbi, type Hex } from "viem";
+import { encodeFunctionData, type Hex } from "viem";
 import type { RouteSpeed } from "../../src/catalog/routes.ts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import { toInboxTerms } from "../../src/intent/inboxTerms.ts";
-import { findIntentRoutes } from "../../src/intent/routes/findRoutes.ts";
-import { proofOf, routesFrom, toRoute } from "../../src/intent/routes/routeSet.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
 import { settlementRecord } from "../../src/settlement/settlementRecord.ts";
-import { openBridgedRoad, type BridgedRoad } from "../support/bridgedRoad.ts";
+import { bridgeCall } from "../support/bridgeCall.ts";
+import { openBridgedPair, type BridgedRoad } from "../support/bridgedRoad.ts";
 import type { TestChain } from "../support/chain.ts";
-import { callInOneTransaction, nextContract, type InnerCall } from "../support/oneTransaction.ts";
+import { callInOneTransaction, nextContract, transferCall, type InnerCall } from "../support/oneTransaction.ts";
 
 // Anybody can bridge an inbox, pay it again and bridge it again within one transaction. Each burn arrives for itself.
 
@@ -23,31 +22,12 @@ describe("two burns of an inbox in one transaction", () => {
   let home: TestChain;
   let away: TestChain;
   before(async () => {
-    road = await openBridgedRoad({ chains: 2 });
-    const [first, second] = road.chains;
-    assert.ok(first !== undefined && second !== undefined);
-    [home, away] = [first, second];
+    ({ road, home, away } = await openBridgedPair());
   });
   after(() => road.close());
 
-  const transfer = (to: string, units: bigint): InnerCall => ({
-    to: away.usdc.address,
-    data: encodeFunctionData({
-      abi: parseAbi(["function transfer(address to, uint256 units)"]),
-      args: [to as Hex, units],
-    }),
-  });
-
-  /** The hub's call that bridges the inbox by its fast or its standard route. */
-  async function bridged(intent: IntentRow, speed: RouteSpeed): Promise<InnerCall> {
-    const routes = await findIntentRoutes({ db: road.db.root, memory: road.world.memory }, intent);
-    const route = routesFrom(routes, { chain: away.caip2, token: away.usdc.address }).find(
-      (each) => each.speed === speed,
-    );
-    assert.ok(route);
-    const args = [toInboxTerms(intent), toRoute(route), proofOf(routes, route), "0x"] as const;
-    return { to: away.hub, data: encodeFunctionData({ abi: hubAbi, functionName: "bridge", args }) };
-  }
+  const transfer = (to: string, units: bigint) => transferCall(away.usdc.address, to, units);
+  const bridged = (intent: IntentRow, speed: RouteSpeed) => bridgeCall(road, away, { intent, speed });
 
   /** Pays 20 USDC, bridges them fast, pays 7 USDC and bridges these by the standard route. */
   async function burnTwice(intent: IntentRow): Promise<void> {

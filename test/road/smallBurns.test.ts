@@ -1,16 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { hubAbi } from "@tributary/inbox/hubAbi";
-import { encodeFunctionData, parseAbi, type Hex } from "viem";
 import { activeAlarms, updateAlarms } from "../../src/alarm/updateAlarms.ts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
-import { toInboxTerms } from "../../src/intent/inboxTerms.ts";
-import { findIntentRoutes } from "../../src/intent/routes/findRoutes.ts";
-import { proofOf, routesFrom, toRoute } from "../../src/intent/routes/routeSet.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
-import { openBridgedRoad, type BridgedRoad } from "../support/bridgedRoad.ts";
+import { bridgeCall } from "../support/bridgeCall.ts";
+import { openBridgedPair, type BridgedRoad } from "../support/bridgedRoad.ts";
 import type { TestChain } from "../support/chain.ts";
-import { callInOneTransaction, nextContract, type InnerCall } from "../support/oneTransaction.ts";
+import { callInOneTransaction, nextContract, transferCall } from "../support/oneTransaction.ts";
 
 // A receipt costs the same for every amount, so a stranger who burns grains on a cheap chain spends the gas of an expensive one.
 
@@ -25,27 +21,14 @@ describe("burns below the minimum", () => {
   let home: TestChain;
   let away: TestChain;
   before(async () => {
-    road = await openBridgedRoad({ chains: 2 });
-    const [first, second] = road.chains;
-    assert.ok(first !== undefined && second !== undefined);
-    [home, away] = [first, second];
+    ({ road, home, away } = await openBridgedPair());
   });
   after(() => road.close());
 
   /** A stranger pays and bridges grain after grain in one transaction. */
   async function burnGrains(intent: IntentRow): Promise<void> {
-    const routes = await findIntentRoutes({ db: road.db.root, memory: road.world.memory }, intent);
-    const [route] = routesFrom(routes, { chain: away.caip2, token: away.usdc.address });
-    assert.ok(route);
-    const args = [toInboxTerms(intent), toRoute(route), proofOf(routes, route), "0x"] as const;
-    const burn = { to: away.hub, data: encodeFunctionData({ abi: hubAbi, functionName: "bridge", args }) };
-    const pay: InnerCall = {
-      to: away.usdc.address,
-      data: encodeFunctionData({
-        abi: parseAbi(["function transfer(address to, uint256 units)"]),
-        args: [intent.inbox_address as Hex, GRAIN],
-      }),
-    };
+    const burn = await bridgeCall(road, away, { intent });
+    const pay = transferCall(away.usdc.address, intent.inbox_address, GRAIN);
     const contract = await nextContract(away, stranger);
     await away.pay(away.usdc.address, contract, { amountUnits: GRAIN * BigInt(GRAINS), from: payer });
     await callInOneTransaction(away, stranger, Array.from({ length: GRAINS }, () => [pay, burn]).flat());

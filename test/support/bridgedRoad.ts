@@ -77,6 +77,14 @@ export type BridgedRoadOptions = {
   rpcUrlOf?: (chain: TestChain) => Promise<string>;
 };
 
+/** A road of two chains. `home`: where intents settle. `away`: the chain that crossings come from. */
+export async function openBridgedPair(): Promise<{ road: BridgedRoad; home: TestChain; away: TestChain }> {
+  const road = await openBridgedRoad({ chains: 2 });
+  const [home, away] = road.chains;
+  if (home === undefined || away === undefined) throw new Error("the road lacks a chain");
+  return { road, home, away };
+}
+
 export async function openBridgedRoad(options: BridgedRoadOptions = {}): Promise<BridgedRoad> {
   const { chains: count = 3, isFast = true } = options;
   const [db, ...chains] = await Promise.all([

@@ -1,10 +1,16 @@
-import { concatHex, getContractAddress, numberToHex, size, type Hex } from "viem";
+import { concatHex, encodeFunctionData, getContractAddress, numberToHex, parseAbi, size, type Hex } from "viem";
 import type { DevAccount } from "../../src/dev/devAccounts.ts";
 import type { TestChain } from "./chain.ts";
 
 // Several calls in one transaction, as any stranger can send them: a contract whose constructor makes the calls.
 
 export type InnerCall = { to: Hex; data: Hex };
+
+/** A token's transfer from the contract. */
+export function transferCall(token: Hex, to: string, units: bigint): InnerCall {
+  const abi = parseAbi(["function transfer(address to, uint256 units)"]);
+  return { to: token, data: encodeFunctionData({ abi, args: [to as Hex, units] }) };
+}
 
 /** Copies the call's data to memory, calls, and jumps to an invalid place when the call reverted. */
 const CALL_BYTES = 48;

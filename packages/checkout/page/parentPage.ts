@@ -19,7 +19,7 @@ const query = new URLSearchParams(location.search);
 export class ParentPage {
   readonly #origin: string;
   readonly #needsApproval = query.get("verify") === "1";
-  /** Addresses letter by letter, as the service tells them: on Solana letters of the other case are another address. */
+  /** Addresses exactly as the service tells them. On Solana, upper and lower case make different addresses. */
   readonly #asked = new Set<string>();
   readonly #approved = new Set<string>();
   readonly #waiting: { addresses: readonly string[]; resolve: () => void }[] = [];

@@ -82,7 +82,7 @@ export type SweepArrivals = {
 
 type PlaceOnChain = { blockNumber: bigint; place: bigint };
 
-/** `restUnits`: what the previous sweep left; null where an earlier sweep of the same call or a repeated reading would have to tell. */
+/** `restUnits`: what the previous sweep left; null where no holding knows it. */
 type ArrivalRow = PlaceOnChain & { units: bigint; arrivals: bigint; restUnits: bigint | null };
 
 /**

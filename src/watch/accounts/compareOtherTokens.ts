@@ -2,7 +2,7 @@ import { watchedTokens } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
 import { ProviderFailed } from "../../chain/reader.ts";
 import { warnRepeated } from "../../kernel/alarm/repeatedWarning.ts";
-import { addMs, CLOCK_DIFFERENCE_MS_MAX } from "../../kernel/clock.ts";
+import { addMs } from "../../kernel/clock.ts";
 import { getChainMemory } from "../chainMemory.ts";
 import { advancePass, claimPass } from "../reconcile/balanceStore.ts";
 import { compareInboxes } from "../reconcile/compareInboxes.ts";
@@ -31,8 +31,7 @@ export async function compareOtherTokens(world: WatchWorld, chain: Chain): Promi
   if (!hasSeveralTokens(world, chain) || nowMs - otherTokens.pageAtMs < PAGE_MS) return;
   otherTokens.pageAtMs = nowMs;
   const at = world.clock.now();
-  const pauseMsMax = PASS_MS + CLOCK_DIFFERENCE_MS_MAX;
-  const claim = { chain: chain.caip2, at, until: addMs(at, CLAIM_MS), pauseMsMax };
+  const claim = { chain: chain.caip2, at, until: addMs(at, CLAIM_MS), pauseMs: PASS_MS };
   const pass = await claimPass(world.db, claim, ["other_tokens"]);
   if (pass === undefined) return;
   const { scope, position } = pass;

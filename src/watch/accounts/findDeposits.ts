@@ -3,6 +3,7 @@ import type { Chain } from "../../chain/chain.ts";
 import type { BlockRange, ChainReader, ProviderFailed, Transfer } from "../../chain/reader.ts";
 import type { Db } from "../../db/database.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
+import { highestOf } from "../../kernel/extremes.ts";
 import { getChainMemory } from "../chainMemory.ts";
 import { isRangeTooLarge } from "../catchUp/readRange.ts";
 import type { MovementRow } from "../movement.ts";
@@ -10,7 +11,6 @@ import type { ComparedBalance } from "../reconcile/compareInboxes.ts";
 import { applyFoundTransfers } from "../reread/rescan.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 import type { KnownBlock } from "../store/store.ts";
-import { highestOf } from "../../kernel/extremes.ts";
 
 /** Blocks below the newest recorded transfer that are read where it explains nothing: a provider may list an earlier one late. */
 const OVERLAP_BLOCKS = 300n;

@@ -1,6 +1,6 @@
 import { findWatchedChain } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
-import { addMs, CLOCK_DIFFERENCE_MS_MAX } from "../../kernel/clock.ts";
+import { addMs } from "../../kernel/clock.ts";
 import { getChainMemory } from "../chainMemory.ts";
 import { advancePass, claimDifference, claimPass, type BalancePass } from "../reconcile/balanceStore.ts";
 import { compareInboxes } from "../reconcile/compareInboxes.ts";
@@ -44,8 +44,7 @@ export async function followAccounts(
     await rereadSettled(world, chain);
     await compareOtherTokens(world, chain);
   }
-  const pauseMsMax = PASS_MS + CLOCK_DIFFERENCE_MS_MAX;
-  const pass = await claimPass(world.db, { ...claim, pauseMsMax }, [scope]);
+  const pass = await claimPass(world.db, { ...claim, pauseMs: PASS_MS }, [scope]);
   return pass && comparePage(world, chain, { pass, startedMs });
 }
 

@@ -1,7 +1,7 @@
 import { watchedTokens } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
 import type { BlockRange, ChainReader, Transfer } from "../../chain/reader.ts";
-import { addMs, CLOCK_DIFFERENCE_MS_MAX } from "../../kernel/clock.ts";
+import { addMs } from "../../kernel/clock.ts";
 import { isRangeTooLarge } from "../catchUp/readRange.ts";
 import { movementPlace, type InboxTransfer } from "../movement.ts";
 import { advancePass, claimPass } from "../reconcile/balanceStore.ts";
@@ -25,8 +25,7 @@ const ATTEMPTS_MAX = 8;
 /** Reads a part of the settlements that are an hour old, and records what is missing. Throws ProviderFailed when no provider answers. */
 export async function rereadSettled(world: WatchWorld, chain: Chain): Promise<void> {
   const at = world.clock.now();
-  const pauseMsMax = INTERVAL_MS + CLOCK_DIFFERENCE_MS_MAX;
-  const claim = { chain: chain.caip2, at, until: addMs(at, CLAIM_MS), pauseMsMax };
+  const claim = { chain: chain.caip2, at, until: addMs(at, CLAIM_MS), pauseMs: INTERVAL_MS };
   const pass = await claimPass(world.db, claim, ["settled"]);
   const cursor = await findCursor(world.db, chain.caip2);
   if (pass === undefined || cursor === undefined) return;

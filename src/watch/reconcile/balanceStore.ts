@@ -3,7 +3,7 @@ import type { Db } from "../../db/database.ts";
 import { array } from "../../db/parameters.ts";
 import type { BalanceDifferenceTable, BalancePassTable, PassScope } from "../../db/balanceTables.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
-import { addMs } from "../../kernel/clock.ts";
+import { addMs, CLOCK_DIFFERENCE_MS_MAX } from "../../kernel/clock.ts";
 
 // The progress of comparing balances, and what it found. A claim is a due time in the future: another process takes over when a process
 // ends between its claim and its result.
@@ -16,7 +16,7 @@ const ACCOUNT_SCOPES: readonly PassScope[] = ["viewed", "all", "other_tokens", "
 
 /** Pause after a search that explained nothing: an hour on the first day, then a day. */
 const RESEARCH_MS = 3_000_000;
-/** A due time further ahead than any pause comes from a clock that was wrong. */
+/** The longest pause of a pass or a search. */
 const PAUSE_MS_MAX = 25 * 3_600_000;
 
 /** `isReadByAccounts`: see the chain. */
@@ -32,19 +32,19 @@ export async function insertPasses(
     .execute();
 }
 
-/** `pauseMsMax`: a pass that is due later than this was stored before a clock stepped back, and is due. */
-type Claim = { chain: Caip2; at: Date; until: Date; pauseMsMax?: number };
+/** `pauseMs`: the longest pause of these passes. */
+type Claim = { chain: Caip2; at: Date; until: Date; pauseMs?: number };
 
 /** Claims the pass that has been due for the longest time, until a time. */
 export async function claimPass(
   db: Db,
-  { chain, at, until, pauseMsMax }: Claim,
+  { chain, at, until, pauseMs }: Claim,
   scopes: readonly PassScope[] = COMPARED_SCOPES,
 ): Promise<BalancePass | undefined> {
   const { rows } = await sql<BalancePass>`/* named: claim_pass */
     update balance_pass set next_at = ${until}
     where chain = ${chain} and scope = (
-      select scope from balance_pass where chain = ${chain} and scope = any(${array(scopes, "text")}) and ${isDue(at, pauseMsMax)}
+      select scope from balance_pass where chain = ${chain} and scope = any(${array(scopes, "text")}) and ${isDue(at, pauseMs)}
       order by next_at, scope limit 1 for update skip locked)
     returning *`.execute(db.root);
   return rows[0];
@@ -175,6 +175,7 @@ export async function deleteDifference(
   return numDeletedRows > 0n;
 }
 
-function isDue(at: Date, pauseMsMax = PAUSE_MS_MAX) {
-  return sql`(next_at <= ${at} or next_at > ${addMs(at, pauseMsMax)})`;
+/** What would be due after its pause was stored before a clock stepped back, and is due. */
+function isDue(at: Date, pauseMs = PAUSE_MS_MAX) {
+  return sql`(next_at <= ${at} or next_at > ${addMs(at, pauseMs + CLOCK_DIFFERENCE_MS_MAX)})`;
 }
