@@ -24,7 +24,10 @@ export type ExpectedInbox = {
   readonly feeBpsMax: number;
   /** If given, the only permitted fee recipient. */
   readonly feeRecipient?: string;
-  /** The account's own recovery address. Without it, recovery must be the payout wallet or none. */
+  /**
+   * The account's own recovery address. With it, the terms must name this address or the payout wallet: terms without a recovery address are
+   * refused. Without it, they must name the payout wallet or none. Leave it out for a payout on Solana, whose EVM terms name none.
+   */
   readonly recovery?: string;
   /** The root of the agreed routes. Without it, the inbox must have no routes, or published ones that pass `verifyRoutes`. */
   readonly routesRoot?: Hex;
@@ -93,7 +96,8 @@ function checkPayout(terms: Terms, hub: Hub, expected: ExpectedInbox): VerifyRea
   const payout = parseAddress(expected.payoutWallet);
   const token = parseAddress(expected.token);
   const isChainIdValid = typeof expected.chainId === "bigint" || Number.isSafeInteger(expected.chainId);
-  if (address === undefined || payout === undefined || token === undefined || !isChainIdValid)
+  const isRecoveryValid = expected.recovery === undefined || parseAddress(expected.recovery) !== undefined;
+  if (address === undefined || payout === undefined || token === undefined || !isChainIdValid || !isRecoveryValid)
     return "malformed_expectation";
   if (computeInboxAddress(terms, hub) !== address) return "wrong_address";
   if (terms.payout !== payout) return "wrong_payout";
@@ -110,7 +114,9 @@ function checkCommitments(terms: Terms, expected: ExpectedInbox): VerifyReason |
   }
   // A fee that a hub receives is lost.
   if (terms.feeBps > 0 && findHub(terms.feeRecipient) !== undefined) return "wrong_fee_recipient";
-  const recoveries = [zeroAddress, terms.payout, parseAddress(expected.recovery)];
+  // Whoever expects a recovery address relies on it: terms without one would leave money on other chains where it is.
+  const own = expected.recovery === undefined ? zeroAddress : parseAddress(expected.recovery);
+  const recoveries = [terms.payout, own];
   return recoveries.includes(terms.recovery) ? undefined : "wrong_recovery";
 }
 

@@ -184,3 +184,17 @@ test("a payout on Solana is verified by its routes, and not without them", () =>
     }),
   );
 });
+
+test("a recovery address that is expected must be there, and must be an address", () => {
+  fc.assert(
+    fc.property(honestTerms, anyAddress, (terms, own) => {
+      const none = issueInbox({ ...terms, recovery: zero });
+      assertRefused(none.wire, { ...none.expected, recovery: own }, "wrong_recovery");
+      assert.deepEqual(verifyInbox(none.wire, { ...none.expected, recovery: zero }), { ok: true });
+      // An intent from before the account had a recovery address of its own.
+      const earlier = issueInbox(terms);
+      assert.deepEqual(verifyInbox(earlier.wire, { ...earlier.expected, recovery: own }), { ok: true });
+      assertRefused(earlier.wire, { ...earlier.expected, recovery: "mine" }, "malformed_expectation");
+    }),
+  );
+});

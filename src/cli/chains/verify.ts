@@ -1,7 +1,7 @@
 import { checksumAddress, parseAddress } from "@tributary/inbox/checksum";
 import type { Route } from "@tributary/inbox/routes";
 import { parseKey } from "@tributary/inbox/solana/keys";
-import type { Hex } from "@tributary/inbox/terms";
+import { zeroAddress, type Hex, type Terms } from "@tributary/inbox/terms";
 import { verifyInbox, type VerifyReason } from "@tributary/inbox/verify";
 import { routesToWire, termsToWire } from "@tributary/inbox/wire";
 import { InboxInputError, parseInboxEntries, readEntries, type VerifiedInbox } from "@tributary/recover/parseInboxes";
@@ -28,7 +28,10 @@ export const verify: Command = {
       summary: "expected payout chain: chain id or CAIP-2; for public EVM networks also slug or name",
     },
     "fee-bps-max": { value: "NUMBER", summary: "highest accepted fee, in hundredths of a percent" },
-    recovery: { value: "ADDRESS", summary: "your recovery address, if it is not the payout wallet" },
+    recovery: {
+      value: "ADDRESS",
+      summary: "your recovery address, if it is not the payout wallet; terms without one then fail",
+    },
     "routes-root": {
       value: "HASH",
       summary: "root of the accepted cross-chain routes; default those that only bridge USDC to the same inbox",
@@ -52,7 +55,7 @@ const REASON_TEXTS: Partial<Record<NonNullable<InboxVerdict["reason"]>, string>>
   wrong_solana_inbox: "the inbox on Solana that it bridges to is not as expected",
   fee_too_high: "the fee is higher than agreed",
   wrong_recovery:
-    "its recovery address can take the money after the recovery date; name it with --recovery if it is yours",
+    "its recovery address can take the money after the recovery date, so name it with --recovery if it is yours; or it names none, and --recovery expects one",
   wrong_routes:
     "it allows cross-chain routes that you did not accept, or does not list them; name chains that this release does not know, such as local ones, with --bridges",
 };
@@ -168,8 +171,13 @@ function describeTerms({ terms, routes = [] }: VerifiedInbox, { values }: Comman
     `  token ${checksumAddress(terms.settleToken)}${comparisonNote("token")} on chain ${terms.settleChainId}${comparisonNote("chain")}`,
     `  fee ${(terms.feeBps / 100).toFixed(2)} %${comparisonNote("fee-bps-max")} to ${checksumAddress(terms.feeRecipient)}`,
     ...(routes.length === 0 ? [] : [`  bridges to itself from chains ${listOrigins(routes)}`]),
-    `  recovery by ${checksumAddress(terms.recovery)}: other tokens now, everything from ${formatDay(terms.recoverAfter)}`,
+    `  recovery ${describeRecovery(terms)}`,
   ];
+}
+
+function describeRecovery({ recovery, recoverAfter }: Terms): string {
+  if (recovery === zeroAddress) return "by nobody: what cannot be settled or bridged stays in the inbox";
+  return `by ${checksumAddress(recovery)}: other tokens now, everything from ${formatDay(recoverAfter)}`;
 }
 
 function listOrigins(routes: readonly Route[]): string {

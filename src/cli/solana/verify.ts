@@ -167,7 +167,7 @@ function describe(
   const program = onCluster === undefined ? "not read from the cluster; --rpc reads it" : PROGRAM_TEXTS.present;
   const recovery =
     wire.recovery === noKey
-      ? "none"
+      ? "by nobody: what cannot be settled stays in the inbox"
       : `by ${wire.recovery}: other tokens now, everything from ${formatDay(wire.recoverAfter)}`;
   return [
     `  token ${wire.mint}${note("token")} on cluster ${expected.cluster}${note("chain")}`,

@@ -22,7 +22,10 @@ type ExpectedSolanaInbox = {
   readonly program?: string;
   /** The mint of the deposits. */
   readonly mint: string;
-  /** The account's own recovery key. Without it, recovery must be the payout wallet or none. */
+  /**
+   * The account's own recovery key. With it, the terms must name this key or the payout wallet: terms without a recovery key are refused. Without
+   * it, they must name the payout wallet or none.
+   */
   readonly recovery?: string;
   /** If given, the inbox must belong to this intent. */
   readonly intent?: { readonly deploymentId: Hex; readonly intentId: string };
@@ -111,6 +114,7 @@ function checkExpectation(expected: ExpectedSolanaPayout | ExpectedSolanaHop): S
   const keys = [expected.address, expected.mint, ...(expected.kind === "pay" ? [expected.payoutWallet] : [])];
   const isValid =
     keys.every((key) => parseKey(key) !== undefined) &&
+    (expected.recovery === undefined || parseKey(expected.recovery) !== undefined) &&
     (expected.kind === "pay" ||
       (parseAddress(expected.inboxAddress) !== undefined && Number.isSafeInteger(expected.domain)));
   return isValid ? undefined : "malformed_expectation";
@@ -160,7 +164,7 @@ function checkCommitments(
   { terms }: SolanaInbox,
   expected: ExpectedSolanaPayout | ExpectedSolanaHop,
 ): SolanaVerifyReason | undefined {
-  const recoveries = [noKey, expected.recovery, ...(terms.kind === "pay" ? [terms.payout] : [])];
+  const recoveries = [expected.recovery ?? noKey, ...(terms.kind === "pay" ? [terms.payout] : [])];
   if (!recoveries.includes(terms.recovery)) return "wrong_recovery";
   if (expected.intent === undefined) return undefined;
   const salt = computeInboxSalt(expected.intent.deploymentId, expected.intent.intentId);

@@ -194,3 +194,18 @@ test("malformed values are refused and named", () => {
   assertRefused(hopWire, { ...expectHop(hop), inboxAddress: "0x1" }, "malformed_expectation");
   assertRefused(hopWire, { ...expectHop(hop), domain: 0.5 }, "malformed_expectation");
 });
+
+test("a recovery key that is expected must be there, and must be a key", () => {
+  fc.assert(
+    fc.property(honestPay, honestHop, anyKey, (pay, hop, own) => {
+      const none = { ...pay, recovery: noKey };
+      assertRefused(wireOf(none), { ...expectPayout(none), recovery: own }, "wrong_recovery");
+      assertRefused(wireOf(hop), { ...expectHop(hop), recovery: own }, "wrong_recovery");
+      assert.deepEqual(verifySolanaInbox(wireOf(hop), { ...expectHop(hop), recovery: noKey }), { ok: true });
+      // An intent from before the account had a recovery key of its own.
+      assert.deepEqual(verifySolanaInbox(wireOf(pay), { ...expectPayout(pay), recovery: own }), { ok: true });
+      assertRefused(wireOf(pay), { ...expectPayout(pay), recovery: "mine" }, "malformed_expectation");
+    }),
+    RUNS,
+  );
+});
