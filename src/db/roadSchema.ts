@@ -160,6 +160,9 @@ export type ListedDepositView = {
   settlement_id: string | null;
   seen_at: Date;
   counted_at: Date | null;
+  inbox: string;
+  /** The installation's identity in hex, for the ids of dust. */
+  deployment: string;
 };
 
 /** asking → agreed; back to asking when the deposit is mined in another block or reported again. */

@@ -3,12 +3,13 @@ import type { Tx } from "../db/database.ts";
 import type { HandoverCursorTable } from "../db/roadSchema.ts";
 import { findRoutes } from "../intent/routes/findRoutes.ts";
 import { findPayoutWay, type PayoutWay } from "../intent/routes/payoutWay.ts";
+import { ensureDeployment } from "../intent/deployment.ts";
 import { lockIntents, type IntentRow } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
-import { newId } from "../kernel/ids.ts";
 import { applyDepositChanges, type DepositWorld, type IntentChangeSet } from "./applyDepositChanges.ts";
 import type { MovementRow } from "../watch/movement.ts";
 import { applyMovement, newDeposit, type Deposit } from "./deposit.ts";
+import { depositId } from "./depositId.ts";
 import { isBelowMinimum } from "./dust/dust.ts";
 import { lowestFinalBlock, requiredConfirmations, type ChainHead } from "./finality.ts";
 import type { DepositChange } from "./computeIntentProgress.ts";
@@ -38,6 +39,8 @@ export async function processMovements(
   world: DepositWorld,
   chain: Caip2,
 ): Promise<{ isDone: boolean; hasPassed: boolean }> {
+  // Before the transaction: the first call of a new database writes.
+  const deployment = Buffer.from((await ensureDeployment(world)).deploymentId).toString("hex");
   const handover: Handover<void> = {
     station: "deposit",
     chain,
@@ -45,12 +48,15 @@ export async function processMovements(
     direction: "in",
     batchMax: BATCH_MAX,
     list: listInboundMovements,
-    apply: (tx, batch) => applyMovements(tx, world, batch),
+    apply: (tx, batch) => applyMovements(tx, { ...world, deployment }, batch),
   };
   const { isDone, hasPassed } = await processHandover(world, handover);
   const retried = await retryQuarantined(world, handover, RETRIED_MAX);
   return { isDone, hasPassed: hasPassed || retried.length > 0 };
 }
+
+/** With what the ids of deposits begin. */
+type MovementWorld = DepositWorld & { readonly deployment: string };
 
 type MovementBatch = {
   movements: readonly MovementRow[];
@@ -58,7 +64,7 @@ type MovementBatch = {
   upto: HandoverCursorTable;
 };
 
-async function applyMovements(tx: Tx, world: DepositWorld, batch: MovementBatch): Promise<void> {
+async function applyMovements(tx: Tx, world: MovementWorld, batch: MovementBatch): Promise<void> {
   const { upto } = batch;
   // What a bridge gives was a deposit on the chain where the bridge took it.
   const movements = batch.movements.filter(({ explained_by }) => explained_by === null);
@@ -116,7 +122,7 @@ type ChangeSetInput = {
   at: Date;
 };
 
-async function buildIntentChangeSets(tx: Tx, world: DepositWorld, batch: ChangeSetInput): Promise<IntentChangeSet[]> {
+async function buildIntentChangeSets(tx: Tx, world: MovementWorld, batch: ChangeSetInput): Promise<IntentChangeSet[]> {
   const { upto } = batch;
   const movementsByIntent = Map.groupBy(batch.movements, (movement) => movement.intent_id);
   const intents = batch.intents.filter(({ id }) => movementsByIntent.has(id));
@@ -150,7 +156,7 @@ async function buildIntentChangeSets(tx: Tx, world: DepositWorld, batch: ChangeS
 
 /** Includes unchanged deposits, because they add to the counted amount and to the exposure. */
 function buildDepositChanges(
-  world: DepositWorld,
+  world: MovementWorld,
   input: { intent: IntentRow; movements: readonly MovementRow[]; known: readonly Deposit[]; wayOf: WayOf; at: Date },
 ): DepositChange[] {
   const { intent, at } = input;
@@ -168,14 +174,14 @@ function buildDepositChanges(
 }
 
 function createDeposit(
-  world: DepositWorld,
+  world: MovementWorld,
   input: { intent: IntentRow; movement: MovementRow; way: PayoutWay | undefined; at: Date },
 ): Deposit {
   const { movement, way } = input;
   const tiers = findWatchedChain(world.catalog, movement.chain)?.finality ?? [];
   return newDeposit({
     ...input,
-    id: newId("dep", world.entropy),
+    id: depositId({ ...movement, deployment: world.deployment }),
     hasPayoutWay: way !== undefined,
     // What counts has pinned decimals. Those of held deposits are for display only.
     tokenDecimals: way?.decimals ?? findAsset(world.catalog, movement.chain, movement.token)?.decimals ?? 0,

@@ -1,12 +1,11 @@
-import { createHash } from "node:crypto";
 import { sql, type Selectable } from "kysely";
 import { findAsset, findWatchedChain, type Catalog } from "../../catalog/catalog.ts";
 import type { Db } from "../../db/database.ts";
 import type { ListedDepositView } from "../../db/roadSchema.ts";
 import { isPayoutAsset } from "../../intent/payoutAsset.ts";
 import type { IntentRow } from "../../intent/store.ts";
-import { base32 } from "../../kernel/ids.ts";
 import type { ShownDeposit } from "../deposit.ts";
+import { depositId } from "../depositId.ts";
 import { requiredConfirmations } from "../finality.ts";
 
 /** A deposit of a list, with the number of its movement: a list is in the order of movements. */
@@ -51,7 +50,7 @@ export function dustDeposit(
   const endedAt = intent.settled_at ?? intent.archived_at;
   const payoutDecimals = isPayoutAsset(intent, row) ? intent.payout_decimals : undefined;
   return {
-    id: dustDepositId(row),
+    id: depositId(row),
     intent_id,
     chain,
     token,
@@ -72,14 +71,4 @@ export function dustDeposit(
     seen_at,
     counted_at,
   };
-}
-
-const ID_BYTES = 16;
-const ID_CHARACTERS = 26;
-
-/** The id of dust, which has no row of its own: derived from what identifies the transfer, so that it never changes. */
-function dustDepositId(transfer: Pick<ListedRow, "chain" | "chain_tx" | "identity" | "intent_id" | "token">): string {
-  const { chain, chain_tx, identity, intent_id, token } = transfer;
-  const digest = createHash("sha256").update(["dust", chain, chain_tx, identity, intent_id, token].join("\n")).digest();
-  return `dep_${base32(digest.subarray(0, ID_BYTES), ID_CHARACTERS)}`;
 }

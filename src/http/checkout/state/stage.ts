@@ -15,7 +15,7 @@ export type Progress = {
 };
 
 /** Why a transfer does not count, as a payer is told; null while it counts or is still on its way. */
-export function holdReason(intent: IntentRow, transfer: TransferRow): HoldReason | null {
+export function holdReason(intent: IntentRow, transfer: Pick<TransferRow, "chain" | "reason">): HoldReason | null {
   switch (transfer.reason) {
     case "no_route":
       return transfer.chain === `${intent.payout_namespace}:${intent.payout_chain_reference}`
