@@ -21,7 +21,7 @@ export const TEST_RUN: TestRunSetup = {
     {
       name: "pure",
       files: [
-        "src/{kernel,config,loops}/**",
+        "src/{kernel,config,loops,operator}/**",
         "src/http/{body,schema}/**",
         "src/chain/evm/filter/**",
         "src/chain/evm/rpc/rpcErrors.test.ts",

@@ -2,6 +2,7 @@ import type { World } from "../world.ts";
 import type { CommandInput, OptionSpec } from "./command.ts";
 import { CommandError } from "../operator/errors.ts";
 import { ConfigError } from "../config/section.ts";
+import type { OperationInput, OperationName, OperationOutput } from "../operator/runOperation.ts";
 import { callControl, listRunningProcesses } from "../operator/control/callControl.ts";
 
 // Connects a command to the installation: through the running process, or directly to the database.
@@ -11,7 +12,10 @@ export const CONFIG_OPTION: Readonly<Record<string, OptionSpec>> = {
   config: { value: "FILE", summary: "open this configuration's database instead of using the running process" },
 };
 
-export type OperatorClient = { call(operation: string, input: unknown): Promise<unknown>; close(): Promise<void> };
+export type OperatorClient = {
+  call<Name extends OperationName>(operation: Name, input: OperationInput<Name>): Promise<OperationOutput<Name>>;
+  close(): Promise<void>;
+};
 
 /** `isReadOnly` also skips migrations. */
 export type OperatorClientOptions = { isReadOnly?: boolean };
@@ -75,7 +79,11 @@ async function requireMigrated({ db }: World): Promise<void> {
 }
 
 /** Connects, runs one operation and disconnects. */
-export async function callOnce(input: CommandInput, operation: string, operationInput: unknown): Promise<unknown> {
+export async function callOnce<Name extends OperationName>(
+  input: CommandInput,
+  operation: Name,
+  operationInput: OperationInput<Name>,
+): Promise<OperationOutput<Name>> {
   const operator = await openOperatorClient(input);
   try {
     return await operator.call(operation, operationInput);

@@ -9,8 +9,16 @@ import { findAccount, type AccountRow } from "../merchant/store.ts";
 import type { World } from "../world.ts";
 import { findChainByName, unknownChainMessage } from "../config/chainName.ts";
 import { CommandError } from "./errors.ts";
-import { readPage, toPage, type Page } from "./lists/page.ts";
-import { getField, requiredText, optionalNumber, optionalText } from "./inputFields.ts";
+import { limitOf, PAGE_FIELDS, toPage } from "./lists/page.ts";
+import {
+  clearableNumber,
+  clearableText,
+  requiredText,
+  optionalNumber,
+  optionalText,
+  type InputOf,
+} from "./operation/inputFields.ts";
+import { defineOperatorOperation } from "./operation/operatorOperation.ts";
 
 export type AccountOutput = {
   accountId: string;
@@ -27,105 +35,114 @@ export type AccountOutput = {
   createdAt: string;
 };
 
-export async function createAccount(world: World, input: unknown): Promise<AccountOutput> {
-  const payout = readPayoutDefaults(world, input);
-  const recovery = optionalText(input, "recovery");
-  const solanaRecovery = optionalText(input, "solanaRecovery");
-  const tolerance = optionalNumber(input, "underpayToleranceBps", { min: 0, max: 500 });
-  const row = await createMerchant(world, {
-    name: requiredText(input, "name"),
-    feeBps: optionalNumber(input, "feeBps", { min: 0, max: 1_000 }) ?? world.config.feeBps ?? 0,
-    ...(payout === undefined ? {} : { payout }),
-    ...(tolerance === undefined ? {} : { underpayToleranceBps: tolerance }),
-    ...(recovery === undefined ? {} : { recovery }),
-    ...(solanaRecovery === undefined ? {} : { solanaRecovery }),
-  });
-  return toAccountOutput(row);
-}
+/** The terms of an account, which its new intents pin. */
+const TERMS = {
+  chain: optionalText,
+  wallet: optionalText,
+  currency: optionalText,
+  feeBps: optionalNumber({ min: 0, max: 1_000 }),
+  underpayToleranceBps: optionalNumber({ min: 0, max: 500 }),
+  recovery: optionalText,
+  solanaRecovery: optionalText,
+} as const;
 
-export async function listAccounts(world: World, input: unknown): Promise<Page<AccountOutput>> {
-  const page = readPage(input);
-  const rows = await listMerchants(world, { limit: page.limit + 1, after: page.cursor });
-  return toPage(rows.map(toAccountOutput), page.limit, ({ accountId }) => accountId);
-}
+export const createAccount = defineOperatorOperation({
+  effect: "write",
+  input: { name: requiredText, ...TERMS },
+  async run(world, input): Promise<AccountOutput> {
+    const payout = readPayoutDefaults(world, input);
+    const { name, recovery, solanaRecovery, underpayToleranceBps } = input;
+    const row = await createMerchant(world, {
+      name,
+      feeBps: input.feeBps ?? world.config.feeBps ?? 0,
+      ...(payout === undefined ? {} : { payout }),
+      ...(underpayToleranceBps === undefined ? {} : { underpayToleranceBps }),
+      ...(recovery === undefined ? {} : { recovery }),
+      ...(solanaRecovery === undefined ? {} : { solanaRecovery }),
+    });
+    return toAccountOutput(row);
+  },
+});
 
-export async function showAccount(world: World, input: unknown): Promise<AccountOutput> {
-  const accountId = requiredText(input, "accountId");
-  const row = await findAccount(world.db, accountId);
-  if (row === undefined) throw new CommandError(`There is no account ${accountId}.`);
-  return toAccountOutput(row);
-}
+export const listAccounts = defineOperatorOperation({
+  effect: "read",
+  input: PAGE_FIELDS,
+  async run(world, { cursor, ...page }) {
+    const limit = limitOf(page);
+    const rows = await listMerchants(world, { limit: limit + 1, after: cursor });
+    return toPage(rows.map(toAccountOutput), limit, ({ accountId }) => accountId);
+  },
+});
+
+export const showAccount = defineOperatorOperation({
+  effect: "read",
+  input: { accountId: requiredText },
+  run: async (world, { accountId }) => toAccountOutput(await getAccount(world, accountId)),
+});
 
 export type AccountChangeOutput = AccountOutput & { payoutBefore: AccountOutput["payout"] };
 
 /** Changes the given fields. The text "none" removes a recovery key or `origins`. `payoutBefore` differs from `payout` when that changed. */
-export async function changeAccount(world: World, input: unknown): Promise<AccountChangeOutput> {
-  const accountId = requiredText(input, "accountId");
-  const row = await findAccount(world.db, accountId);
-  if (row === undefined) throw new CommandError(`There is no account ${accountId}.`);
-  const payout = readPayoutDefaults(world, input, toAccountOutput(row).payout);
-  const [name, recovery, solanaRecovery, origins] = [
-    optionalText(input, "name"),
-    optionalText(input, "recovery"),
-    optionalText(input, "solanaRecovery"),
-    optionalText(input, "origins"),
-  ];
-  const feeBps = optionalNumber(input, "feeBps", { min: 0, max: 1_000 });
-  const tolerance = optionalNumber(input, "underpayToleranceBps", { min: 0, max: 500 });
-  const { before, after } = await updateMerchant(world, {
-    accountId,
-    change: {
-      ...(name === undefined ? {} : { name }),
-      ...(feeBps === undefined ? {} : { feeBps }),
-      ...(tolerance === undefined ? {} : { underpayToleranceBps: tolerance }),
-      ...(recovery === undefined ? {} : { recovery: recovery === "none" ? null : recovery }),
-      ...(solanaRecovery === undefined ? {} : { solanaRecovery: solanaRecovery === "none" ? null : solanaRecovery }),
-      ...(origins === undefined ? {} : { origins: origins === "none" ? null : origins.split(",") }),
-      ...(payout === undefined ? {} : { payout }),
-    },
+export const changeAccount = defineOperatorOperation({
+  effect: "write",
+  input: { accountId: requiredText, name: optionalText, origins: optionalText, ...TERMS },
+  async run(world, input): Promise<AccountChangeOutput> {
+    const { accountId, name, origins, feeBps, underpayToleranceBps, recovery, solanaRecovery } = input;
+    const payout = readPayoutDefaults(world, input, toAccountOutput(await getAccount(world, accountId)).payout);
+    const { before, after } = await updateMerchant(world, {
+      accountId,
+      change: {
+        ...(name === undefined ? {} : { name }),
+        ...(feeBps === undefined ? {} : { feeBps }),
+        ...(underpayToleranceBps === undefined ? {} : { underpayToleranceBps }),
+        ...(recovery === undefined ? {} : { recovery: orNull(recovery) }),
+        ...(solanaRecovery === undefined ? {} : { solanaRecovery: orNull(solanaRecovery) }),
+        ...(origins === undefined ? {} : { origins: orNull(origins)?.split(",") ?? null }),
+        ...(payout === undefined ? {} : { payout }),
+      },
+    });
+    return { ...toAccountOutput(after), payoutBefore: toAccountOutput(before).payout };
+  },
+});
+
+function orNull(text: string): string | null {
+  return text === "none" ? null : text;
+}
+
+export const suspendAccount = defineStatusChange("suspended");
+export const resumeAccount = defineStatusChange("active");
+
+function defineStatusChange(status: AccountOutput["status"]) {
+  return defineOperatorOperation({
+    effect: "write",
+    input: { accountId: requiredText },
+    run: async (world, { accountId }) => toAccountOutput(await setAccountStatus(world, { accountId, status })),
   });
-  return { ...toAccountOutput(after), payoutBefore: toAccountOutput(before).payout };
 }
 
-export async function suspendAccount(world: World, input: unknown): Promise<AccountOutput> {
-  const accountId = requiredText(input, "accountId");
-  return toAccountOutput(await setAccountStatus(world, { accountId, status: "suspended" }));
-}
-
-export async function resumeAccount(world: World, input: unknown): Promise<AccountOutput> {
-  const accountId = requiredText(input, "accountId");
-  return toAccountOutput(await setAccountStatus(world, { accountId, status: "active" }));
-}
-
-/** Reads the optional account filter. Throws CommandError for an unknown account, because its list would look empty. */
-export async function readAccountFilter(world: World, input: unknown): Promise<string | undefined> {
-  const accountId = optionalText(input, "accountId");
-  if (accountId !== undefined) await requireAccount(world, accountId);
-  return accountId;
-}
-
-export async function requireAccount(world: World, accountId: string): Promise<void> {
+/** Throws CommandError for an unknown account: its lists would look empty. */
+export async function getAccount(world: World, accountId: string): Promise<AccountRow> {
   const account = await findAccount(world.db, accountId);
   if (account === undefined) throw new CommandError(`There is no account ${accountId}.`);
+  return account;
 }
 
 /** Reads the default destination; undefined without chain, wallet and currency. What is missing comes from `present`. */
 function readPayoutDefaults(
   world: World,
-  input: unknown,
+  given: Pick<InputOf<typeof TERMS>, "chain" | "wallet" | "currency">,
   present: AccountOutput["payout"] = null,
 ): PayoutDefaults | undefined {
-  const typed = [optionalText(input, "chain"), optionalText(input, "wallet"), optionalText(input, "currency")];
-  if (typed.every((each) => each === undefined)) return undefined;
-  const name = typed[0] ?? present?.chain;
-  const wallet = typed[1] ?? present?.wallet ?? undefined;
+  if (given.chain === undefined && given.wallet === undefined && given.currency === undefined) return undefined;
+  const name = given.chain ?? present?.chain;
+  const wallet = given.wallet ?? present?.wallet ?? undefined;
   if (name === undefined || wallet === undefined)
     throw new CommandError("A default destination needs both --chain and --wallet.");
   const { knownChains: chains } = world.catalog;
   const chain = findChainByName(chains, name);
   if (chain === undefined) throw new CommandError(unknownChainMessage(chains, name));
-  const kept = typed[0] === undefined ? (present?.currency ?? undefined) : undefined;
-  const currency = typed[2] ?? kept ?? chain.defaultToken;
+  const kept = given.chain === undefined ? (present?.currency ?? undefined) : undefined;
+  const currency = given.currency ?? kept ?? chain.defaultToken;
   if (currency === undefined) throw new CommandError(`${chain.name} has several tokens: name one in --currency.`);
   return { namespace: namespaceOf(chain.caip2), chainReference: referenceOf(chain.caip2), wallet, currency };
 }
@@ -161,28 +178,40 @@ export type BrandOutput = { accountId: string } & Omit<Brand, "logo"> & {
   };
 
 /** Changes the given fields: null removes a value, a missing field leaves it as it is. `logo` is a file's content in base64. */
-export async function updateAccount(world: World, input: unknown): Promise<BrandOutput> {
-  const accountId = requiredText(input, "accountId");
-  await requireAccount(world, accountId);
-  const change = readChange(input);
-  const isChange = Object.keys(change).length > 0;
-  const brand = isChange
-    ? await updateBrand(world, accountId, parseBrandChange(change))
-    : await readBrand(world, accountId);
-  const { logo, ...others } = brand;
-  return { accountId, ...others, logo: logo === null ? null : { type: logo.type, bytes: logo.bytes.length } };
-}
+export const updateAccountBrand = defineOperatorOperation({
+  effect: "write",
+  input: {
+    accountId: requiredText,
+    accent: clearableText,
+    accentDark: clearableText,
+    font: clearableText,
+    support: clearableText,
+    radiusPx: clearableNumber({ min: 0, max: RADIUS_PX_MAX }),
+    logo: clearableText,
+  },
+  async run(world, { accountId, ...given }): Promise<BrandOutput> {
+    await getAccount(world, accountId);
+    const change = toBrandChange(given);
+    const isChange = Object.keys(change).length > 0;
+    const brand = isChange
+      ? await updateBrand(world, accountId, parseBrandChange(change))
+      : await readBrand(world, accountId);
+    const { logo, ...others } = brand;
+    return { accountId, ...others, logo: logo === null ? null : { type: logo.type, bytes: logo.bytes.length } };
+  },
+});
 
-function readChange(input: unknown): BrandChange {
-  const isNull = (key: string) => getField(input, key) === null;
-  const change: BrandChange = {};
-  for (const key of ["accent", "accentDark", "font", "support"] as const) {
-    const text = isNull(key) ? null : optionalText(input, key);
-    if (text !== undefined) change[key] = text;
-  }
-  const radiusPx = isNull("radiusPx") ? null : optionalNumber(input, "radiusPx", { min: 0, max: RADIUS_PX_MAX });
-  if (radiusPx !== undefined) change.radiusPx = radiusPx;
-  const logo = isNull("logo") ? null : optionalText(input, "logo");
-  if (logo !== undefined) change.logo = logo === null ? null : Buffer.from(logo, "base64");
-  return change;
+type GivenBrand = { [Key in Exclude<keyof BrandChange, "logo">]-?: BrandChange[Key] | undefined } & {
+  logo: string | null | undefined;
+};
+
+function toBrandChange({ accent, accentDark, font, support, radiusPx, logo }: GivenBrand): BrandChange {
+  return {
+    ...(accent === undefined ? {} : { accent }),
+    ...(accentDark === undefined ? {} : { accentDark }),
+    ...(font === undefined ? {} : { font }),
+    ...(support === undefined ? {} : { support }),
+    ...(radiusPx === undefined ? {} : { radiusPx }),
+    ...(logo === undefined ? {} : { logo: logo === null ? null : Buffer.from(logo, "base64") }),
+  };
 }

@@ -5,11 +5,12 @@ import {
   type AccountEvent,
 } from "../event/listEvents.ts";
 import type { World } from "../world.ts";
-import { readAccountFilter } from "./accountOperations.ts";
+import { getAccount } from "./accountOperations.ts";
 import { UsageError } from "./errors.ts";
-import { getField, optionalNumber, optionalText } from "./inputFields.ts";
+import { optionalNumbers, optionalText } from "./operation/inputFields.ts";
 import { getIntent } from "./intentOperations.ts";
-import { readPage, toPage } from "./lists/page.ts";
+import { limitOf, PAGE_FIELDS, toPage } from "./lists/page.ts";
+import { defineOperatorOperation } from "./operation/operatorOperation.ts";
 
 export type EventOutput = AccountEvent;
 /** Oldest first. */
@@ -27,21 +28,26 @@ type Filter = { accountId: string | undefined; intentId: string | undefined };
 const FOLLOWING_MAX = 1_000;
 
 /** Lists the latest events or those before `cursor`, or those after the sequences in `after`. Within one account no sequence is skipped. */
-export async function listEvents(world: World, input: unknown): Promise<EventPage> {
-  const intentId = optionalText(input, "intentId");
-  const accountId =
-    intentId === undefined ? await readAccountFilter(world, input) : (await getIntent(world, intentId)).account_id;
-  const after = getField(input, "after");
-  const isFollowing = after !== undefined && after !== null;
-  // The sequences first: an event between the two reads then appears in both, and none is missing.
-  const sequences = await readSequences(world, accountId);
-  if (isFollowing) return listFollowing(world, { accountId, intentId }, { sequences, after });
-  const { limit, cursor } = readPage(input);
-  if (cursor !== undefined) await requireCursor(world, cursor, accountId);
-  const rows = await listLatestEvents(world.db, { accountId, intentId, beforeId: cursor, limit: limit + 1 });
-  const { data, nextCursor } = toPage(rows, limit, ({ id }) => id);
-  for (const event of data) sequences[event.accountId] = Math.max(sequences[event.accountId] ?? 0, event.sequence);
-  return { events: data.toReversed(), after: sequences, nextCursor };
+export const listEvents = defineOperatorOperation({
+  effect: "read",
+  input: { accountId: optionalText, intentId: optionalText, after: optionalNumbers, ...PAGE_FIELDS },
+  async run(world, { intentId, after, cursor, ...given }): Promise<EventPage> {
+    const accountId = await resolveAccount(world, { intentId, accountId: given.accountId });
+    // The sequences first: an event between the two reads then appears in both, and none is missing.
+    const sequences = await readSequences(world, accountId);
+    if (after !== undefined) return listFollowing(world, { accountId, intentId }, { sequences, after });
+    if (cursor !== undefined) await requireCursor(world, cursor, accountId);
+    const limit = limitOf(given);
+    const rows = await listLatestEvents(world.db, { accountId, intentId, beforeId: cursor, limit: limit + 1 });
+    const { data, nextCursor } = toPage(rows, limit, ({ id }) => id);
+    for (const event of data) sequences[event.accountId] = Math.max(sequences[event.accountId] ?? 0, event.sequence);
+    return { events: data.toReversed(), after: sequences, nextCursor };
+  },
+});
+
+async function resolveAccount(world: World, { accountId, intentId }: Filter): Promise<string | undefined> {
+  if (intentId !== undefined) return (await getIntent(world, intentId)).account_id;
+  return accountId === undefined ? undefined : (await getAccount(world, accountId)).id;
 }
 
 async function requireCursor(world: World, cursor: string, accountId: string | undefined): Promise<void> {
@@ -63,11 +69,11 @@ async function readSequences({ db }: World, accountId: string | undefined): Prom
 async function listFollowing(
   world: World,
   { intentId }: Filter,
-  { sequences, after }: { sequences: Record<string, number>; after: unknown },
+  { sequences, after }: { sequences: Record<string, number>; after: ReadonlyMap<string, number> },
 ): Promise<EventPage> {
   const page: EventPage = { events: [], after: {}, nextCursor: null };
   for (const accountId of Object.keys(sequences)) {
-    const from = optionalNumber(after, accountId, { min: 0, max: Number.MAX_SAFE_INTEGER }) ?? 0;
+    const from = after.get(accountId) ?? 0;
     const events = await listAccountEvents(world.db, {
       accountId,
       afterSequence: BigInt(from),

@@ -1,45 +1,54 @@
 import { findAsset } from "../catalog/catalog.ts";
-import { depositRecord } from "../deposit/depositRecord.ts";
+import { depositRecord, type DepositRecord } from "../deposit/depositRecord.ts";
 import { listDeposits } from "../deposit/dust/listDeposits.ts";
 import { intentRecord, intentRecordWithRoutes, type IntentRecord } from "../intent/intentRecord.ts";
 import { findIntentRoutes } from "../intent/routes/findRoutes.ts";
 import type { IntentRow } from "../intent/store.ts";
 import { Fault } from "../kernel/faults.ts";
-import { settlementRecord } from "../settlement/settlementRecord.ts";
+import { settlementRecord, type SettlementRecord } from "../settlement/settlementRecord.ts";
 import type { World } from "../world.ts";
 import { archiveIntent } from "../intent/archiveIntent.ts";
 import { UsageError } from "./errors.ts";
-import { readPage, toPage, type Page } from "./lists/page.ts";
-import type { IntentSnapshot } from "./client/intentSnapshot.ts";
-import { readAccountFilter } from "./accountOperations.ts";
-import { requiredText, optionalText } from "./inputFields.ts";
+import { limitOf, PAGE_FIELDS, toPage } from "./lists/page.ts";
+import { getAccount } from "./accountOperations.ts";
+import { requiredText, optionalText } from "./operation/inputFields.ts";
+import { defineOperatorOperation } from "./operation/operatorOperation.ts";
 
 /** The newest rows of one intent that `intents show` reads. The API pages through more. */
 const HISTORY_MAX = 1_000;
 const STATUSES = ["active", "settled", "archived"] as const;
 
+/** One intent with its deposits and settlements. */
+export type IntentSnapshot = { intent: IntentRecord; deposits: DepositRecord[]; settlements: SettlementRecord[] };
+
 export type IntentOutput = IntentRecord & { accountId: string };
 
 /** Intents of every account, newest first. */
-export async function listIntents(world: World, input: unknown): Promise<Page<IntentOutput>> {
-  const { limit, cursor } = readPage(input);
-  const before = await readCursor(world, cursor);
-  const accountId = await readAccountFilter(world, input);
-  const typed = optionalText(input, "status");
-  const status = STATUSES.find((known) => known === typed);
-  if (typed !== undefined && status === undefined)
-    throw new UsageError(`--status must be one of ${STATUSES.join(", ")}, not ${typed}.`);
-  const rows = await world.db.root
-    .selectFrom("intent")
-    .selectAll()
-    .$if(accountId !== undefined, (query) => query.where("account_id", "=", accountId ?? ""))
-    .$if(status !== undefined, (query) => query.where("status", "=", status ?? "active"))
-    .orderBy("seq", "desc")
-    .$if(before !== undefined, (query) => query.where("seq", "<", before ?? 0n))
-    .limit(limit + 1)
-    .execute();
-  const intents = rows.map((row) => ({ accountId: row.account_id, ...intentRecord(row, world.config) }));
-  return toPage(intents, limit, ({ intentId }) => intentId);
+export const listIntents = defineOperatorOperation({
+  effect: "read",
+  input: { accountId: optionalText, status: optionalText, ...PAGE_FIELDS },
+  async run(world, given) {
+    const limit = limitOf(given);
+    const before = await readCursor(world, given.cursor);
+    const account = given.accountId === undefined ? undefined : await getAccount(world, given.accountId);
+    const status = STATUSES.find((known) => known === given.status);
+    if (given.status !== undefined && status === undefined)
+      throw new UsageError(`--status must be one of ${STATUSES.join(", ")}, not ${given.status}.`);
+    const rows = await world.db.root
+      .selectFrom("intent")
+      .selectAll()
+      .$if(account !== undefined, (query) => query.where("account_id", "=", account?.id ?? ""))
+      .$if(status !== undefined, (query) => query.where("status", "=", status ?? "active"))
+      .orderBy("seq", "desc")
+      .$if(before !== undefined, (query) => query.where("seq", "<", before ?? 0n))
+      .limit(limit + 1)
+      .execute();
+    return toPage(rows.map(toIntentOutput(world)), limit, ({ intentId }) => intentId);
+  },
+});
+
+function toIntentOutput({ config }: World): (row: IntentRow) => IntentOutput {
+  return (row) => ({ accountId: row.account_id, ...intentRecord(row, config) });
 }
 
 /** The cursor is the last intent of the page before. */
@@ -48,15 +57,23 @@ async function readCursor(world: World, cursor: string | undefined): Promise<big
 }
 
 /** Archives an intent of any account. Throws Fault `not_found` or `intent_has_pending_deposits`. */
-export async function archiveOperatorIntent(world: World, input: unknown): Promise<IntentOutput> {
-  const { id } = await getIntent(world, requiredText(input, "intentId"));
-  const row = await world.db.transaction((tx) => archiveIntent(tx, world, id));
-  return { accountId: row.account_id, ...intentRecord(row, world.config) };
-}
+export const archiveOperatorIntent = defineOperatorOperation({
+  effect: "write",
+  input: { intentId: requiredText },
+  async run(world, { intentId }) {
+    const { id } = await getIntent(world, intentId);
+    return toIntentOutput(world)(await world.db.transaction((tx) => archiveIntent(tx, world, id)));
+  },
+});
 
 /** One intent with its deposits and settlements, oldest first. */
-export async function showIntent(world: World, input: unknown): Promise<IntentSnapshot & { accountId: string }> {
-  const intentId = requiredText(input, "intentId");
+export const showIntent = defineOperatorOperation({
+  effect: "read",
+  input: { intentId: requiredText },
+  run: (world, { intentId }) => readSnapshot(world, intentId),
+});
+
+async function readSnapshot(world: World, intentId: string): Promise<IntentSnapshot & { accountId: string }> {
   const [deposits, settlements, cursors] = await Promise.all([
     listDeposits(world, { intent: await getIntent(world, intentId), limit: HISTORY_MAX }),
     world.db.root

@@ -7,9 +7,10 @@ import { DEFAULT_SCOPES, SCOPES } from "../merchant/keys/scopes.ts";
 import type { ApiKeyRow } from "../merchant/store.ts";
 import type { World } from "../world.ts";
 import { UsageError } from "./errors.ts";
-import { readPage, toPage, type Page } from "./lists/page.ts";
-import { readAccountFilter } from "./accountOperations.ts";
-import { getField, requiredText, optionalNumber, optionalText } from "./inputFields.ts";
+import { limitOf, PAGE_FIELDS, toPage } from "./lists/page.ts";
+import { getAccount } from "./accountOperations.ts";
+import { flag, requiredText, optionalNumber, optionalText } from "./operation/inputFields.ts";
+import { defineOperatorOperation } from "./operation/operatorOperation.ts";
 
 export type ApiKeyOutput = {
   keyId: string;
@@ -30,19 +31,22 @@ const HOUR_MS = 3_600_000;
 const OVERLAP_HOURS_DEFAULT = 24;
 const OVERLAP_HOURS_MAX = 720;
 
-/** Creates a key. Only this result contains the key itself; the database keeps a hash. */
-export async function createKey(world: World, input: unknown): Promise<{ keyId: string; apiKey: string }> {
-  return createMerchantKey(world, {
-    accountId: requiredText(input, "accountId"),
-    scopes: readScopes(input),
-    ...readExpiry(world, input),
-  });
-}
+const EXPIRES_IN_DAYS = optionalNumber({ min: 1, max: EXPIRY_DAYS_MAX });
 
-/** The given scopes, separated by commas; without any, the default ones. */
-function readScopes(input: unknown): readonly string[] {
-  if (getField(input, "withoutScopes") === true) return [];
-  const typed = optionalText(input, "scopes");
+/** Creates a key. Only this result contains the key itself; the database keeps a hash. */
+export const createKey = defineOperatorOperation({
+  effect: "write",
+  input: { accountId: requiredText, scopes: optionalText, withoutScopes: flag, expiresInDays: EXPIRES_IN_DAYS },
+  run: (world, { accountId, scopes, withoutScopes, expiresInDays }) =>
+    createMerchantKey(world, {
+      accountId,
+      scopes: withoutScopes ? [] : parseScopes(scopes),
+      ...expiryOf(world, expiresInDays),
+    }),
+});
+
+/** Scopes separated by commas; without any, the default ones. */
+function parseScopes(typed: string | undefined): readonly string[] {
   if (typed === undefined) return DEFAULT_SCOPES;
   const scopes = typed.split(",").map((scope) => scope.trim());
   const unknown = scopes.find((scope) => !SCOPES.includes(scope));
@@ -50,16 +54,20 @@ function readScopes(input: unknown): readonly string[] {
   return [...new Set(scopes)];
 }
 
-export async function listKeys(world: World, input: unknown): Promise<Page<ApiKeyOutput>> {
-  const { limit, cursor } = readPage(input);
-  const accountId = await readAccountFilter(world, input);
-  const keys = await listMerchantKeys(world, { accountId, limit: limit + 1, after: cursor });
-  return toPage(
-    keys.map((key) => toKeyOutput(world, key)),
-    limit,
-    ({ keyId }) => keyId,
-  );
-}
+export const listKeys = defineOperatorOperation({
+  effect: "read",
+  input: { accountId: optionalText, ...PAGE_FIELDS },
+  async run(world, { accountId, cursor, ...page }) {
+    const limit = limitOf(page);
+    if (accountId !== undefined) await getAccount(world, accountId);
+    const keys = await listMerchantKeys(world, { accountId, limit: limit + 1, after: cursor });
+    return toPage(
+      keys.map((key) => toKeyOutput(world, key)),
+      limit,
+      ({ keyId }) => keyId,
+    );
+  },
+});
 
 function toKeyOutput(world: World, key: Omit<ApiKeyRow, "secret_hash">): ApiKeyOutput {
   return {
@@ -80,29 +88,38 @@ function getKeyState(key: Pick<ApiKeyRow, "revoked_at" | "expires_at">, now: Dat
 }
 
 /** Replaces a key. Only this result contains the new key itself; the database keeps a hash. */
-export async function rotateKey(world: World, input: unknown): Promise<RotatedKeyOutput> {
-  const hours = optionalNumber(input, "overlapHours", { min: 0, max: OVERLAP_HOURS_MAX }) ?? OVERLAP_HOURS_DEFAULT;
-  const rotated = await rotateMerchantKey(world, {
-    keyId: readKeyId(input),
-    overlapMs: hours * HOUR_MS,
-    ...readExpiry(world, input),
-  });
-  return { ...rotated, oldExpiresAt: rotated.oldExpiresAt.toISOString() };
-}
+export const rotateKey = defineOperatorOperation({
+  effect: "write",
+  input: {
+    keyId: requiredText,
+    overlapHours: optionalNumber({ min: 0, max: OVERLAP_HOURS_MAX }),
+    expiresInDays: EXPIRES_IN_DAYS,
+  },
+  async run(world, { keyId, overlapHours = OVERLAP_HOURS_DEFAULT, expiresInDays }): Promise<RotatedKeyOutput> {
+    const rotated = await rotateMerchantKey(world, {
+      keyId: parseKeyId(keyId),
+      overlapMs: overlapHours * HOUR_MS,
+      ...expiryOf(world, expiresInDays),
+    });
+    return { ...rotated, oldExpiresAt: rotated.oldExpiresAt.toISOString() };
+  },
+});
 
-function readExpiry(world: World, input: unknown): { expiresAt?: Date } {
-  const days = optionalNumber(input, "expiresInDays", { min: 1, max: EXPIRY_DAYS_MAX });
+function expiryOf(world: World, days: number | undefined): { expiresAt?: Date } {
   return days === undefined ? {} : { expiresAt: addMs(world.clock.now(), days * DAY_MS) };
 }
 
-export async function revokeKey(world: World, input: unknown): Promise<{ keyId: string }> {
-  const keyId = readKeyId(input);
-  await revokeMerchantKey(world, keyId);
-  return { keyId };
-}
+export const revokeKey = defineOperatorOperation({
+  effect: "write",
+  input: { keyId: requiredText },
+  async run(world, given) {
+    const keyId = parseKeyId(given.keyId);
+    await revokeMerchantKey(world, keyId);
+    return { keyId };
+  },
+});
 
 /** Accepts a key id or a whole key, whose third part is the id. */
-function readKeyId(input: unknown): string {
-  const keyOrId = requiredText(input, "keyId");
+function parseKeyId(keyOrId: string): string {
   return /^trib_[a-z]+_([a-z0-9]+)_/.exec(keyOrId)?.[1] ?? keyOrId;
 }

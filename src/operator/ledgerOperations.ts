@@ -8,10 +8,11 @@ import { caip19, type Caip2 } from "../kernel/caip.ts";
 import type { World } from "../world.ts";
 import { CommandError } from "./errors.ts";
 import { parseTime } from "../kernel/text/parseTime.ts";
-import { requireAccount } from "./accountOperations.ts";
+import { getAccount } from "./accountOperations.ts";
 import type { Finding } from "./doctor/finding.ts";
 import { getIntent } from "./intentOperations.ts";
-import { optionalNumber, optionalText } from "./inputFields.ts";
+import { optionalNumber, optionalText, type InputOf } from "./operation/inputFields.ts";
+import { defineOperatorOperation } from "./operation/operatorOperation.ts";
 
 /** A finding with the rows that break the check. */
 export type LedgerFinding = Finding & { rows: unknown[] };
@@ -19,9 +20,14 @@ export type LedgerFinding = Finding & { rows: unknown[] };
 const INBOXES_MAX = 1_000_000_000;
 const ROWS_SHOWN_MAX = 3;
 
-/** Runs every check of the ledger and compares the ledger with the chains. Changes nothing. */
-export async function checkLedger(world: World, input: unknown): Promise<LedgerFinding[]> {
-  const inboxesMax = optionalNumber(input, "inboxes", { min: 1, max: INBOXES_MAX });
+/** Runs every check of the ledger and compares the ledger with the chains. */
+export const checkLedger = defineOperatorOperation({
+  effect: "read",
+  input: { inboxes: optionalNumber({ min: 1, max: INBOXES_MAX }) },
+  run: (world, { inboxes }) => runAllChecks(world, inboxes),
+});
+
+async function runAllChecks(world: World, inboxesMax: number | undefined): Promise<LedgerFinding[]> {
   const violations = new Map((await runLedgerChecks(world.db)).map((violation) => [violation.check, violation]));
   const checked = ledgerAuditChecks.map(({ name }): LedgerFinding => {
     const violation = violations.get(name);
@@ -100,13 +106,15 @@ async function findUnexplainedBalances(world: World): Promise<LedgerFinding[]> {
 export type BalanceOutput = {
   account: string;
   asset: string;
-  units: bigint;
+  units: string;
   token: { symbol: string; decimals: number } | null;
 };
 
 /** The balance of each account and asset. All inboxes count as one account. */
-export async function listLedgerBalances(world: World): Promise<BalanceOutput[]> {
-  const { rows } = await sql<Omit<BalanceOutput, "token">>`
+export const listLedgerBalances = defineOperatorOperation({ effect: "read", input: {}, run: readBalances });
+
+async function readBalances(world: World): Promise<BalanceOutput[]> {
+  const { rows } = await sql<{ account: string; asset: string; units: bigint }>`
     select case when account like 'inbox:%' then 'inbox:*' else account end as account, asset, sum(amount_units) as units
     from ledger_entry group by 1, 2 order by asset, account`.execute(world.db.root);
   const tokens = new Map(world.catalog.assets.map((each) => [displayAsset(caip19(each.chain, each.token)), each]));
@@ -114,7 +122,7 @@ export async function listLedgerBalances(world: World): Promise<BalanceOutput[]>
     const asset = displayAsset(row.asset);
     const known = tokens.get(asset);
     const token = known === undefined ? null : { symbol: known.symbol, decimals: known.decimals };
-    return { ...row, asset, token };
+    return { account: row.account, asset, units: String(row.units), token };
   });
 }
 
@@ -137,16 +145,26 @@ export type LedgerLine = {
 export type LedgerPage = { lines: LedgerLine[]; next: { posting: string; place: number } | null };
 
 const PAGE_SIZE = 1_000;
+const PAGE_INPUT = {
+  account: optionalText,
+  from: optionalText,
+  to: optionalText,
+  posting: optionalText,
+  place: optionalNumber({ min: 0, max: 99 }),
+} as const;
 
 /** Reads one page of entries in booking order: all, of one ledger account, or of one merchant. */
-export async function readLedgerPage(world: World, input: unknown): Promise<LedgerPage> {
-  const account = await readAccount(world, input);
-  const after = {
-    posting: optionalText(input, "posting") ?? "0",
-    place: optionalNumber(input, "place", { min: 0, max: 99 }) ?? 0,
-  };
+export const readLedgerPage = defineOperatorOperation({
+  effect: "read",
+  input: PAGE_INPUT,
+  run: readEntries,
+});
+
+async function readEntries(world: World, given: InputOf<typeof PAGE_INPUT>): Promise<LedgerPage> {
+  const account = await readAccount(world, given.account);
+  const after = { posting: given.posting ?? "0", place: given.place ?? 0 };
   if (!/^\d{1,18}$/.test(after.posting)) throw new CommandError("posting must be a whole number.");
-  const { from, to } = { from: readTimeField(input, "from"), to: readTimeField(input, "to") };
+  const { from, to } = { from: parseTimeField(given, "from"), to: parseTimeField(given, "to") };
   const isMerchant = account?.startsWith("acct_") === true;
   const conditions = [
     sql`(entry.posting_id, entry.place) > (${after.posting}::bigint, ${after.place}::int)`,
@@ -181,10 +199,9 @@ export async function readLedgerPage(world: World, input: unknown): Promise<Ledg
 const SYSTEM_ACCOUNTS: readonly string[] = ["payer:world", "payout:world", "fee:platform", "fee:bridge", "loss:reorg"];
 
 /** Reads the account filter: a merchant account or a ledger account, possibly without entries. Throws CommandError for any other name. */
-async function readAccount(world: World, input: unknown): Promise<string | undefined> {
-  const account = optionalText(input, "account");
+async function readAccount(world: World, account: string | undefined): Promise<string | undefined> {
   if (account === undefined || SYSTEM_ACCOUNTS.includes(account)) return account;
-  if (account.startsWith("acct_")) await requireAccount(world, account);
+  if (account.startsWith("acct_")) await getAccount(world, account);
   else if (account.startsWith("inbox:pi_")) await getIntent(world, account.slice("inbox:".length));
   else if (!/^(?:hub|suspense|unseen|bridge):[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/.test(account))
     throw new CommandError(
@@ -225,8 +242,8 @@ function toLedgerLine(row: LedgerRow): LedgerLine {
   };
 }
 
-function readTimeField(input: unknown, key: string): string | undefined {
-  const text = optionalText(input, key);
+function parseTimeField(given: InputOf<typeof PAGE_INPUT>, key: "from" | "to"): string | undefined {
+  const text = given[key];
   const time = text === undefined ? undefined : parseTime(text);
   if (text !== undefined && time === undefined) throw new CommandError(`${key} must be a day or a time.`);
   return time;

@@ -4,7 +4,8 @@ import { caip19 } from "../kernel/caip.ts";
 import { closestMatch } from "../kernel/text/closestMatch.ts";
 import type { World } from "../world.ts";
 import { CommandError } from "./errors.ts";
-import { requiredText } from "./inputFields.ts";
+import { requiredText } from "./operation/inputFields.ts";
+import { defineOperatorOperation } from "./operation/operatorOperation.ts";
 
 export type OriginOutput = {
   /** Chain and token, such as `base:usdc`. */
@@ -17,25 +18,30 @@ export type OriginOutput = {
   gate: "local" | "remote";
 };
 
-export async function listOrigins(world: World): Promise<OriginOutput[]> {
-  const isIssuing = await loadIssuingPredicate(world);
-  return listOriginAssets(world).map((origin) => toOriginOutput(world, origin, isIssuing(origin)));
-}
+export const listOrigins = defineOperatorOperation({
+  effect: "read",
+  input: {},
+  async run(world) {
+    const isIssuing = await loadIssuingPredicate(world);
+    return listOriginAssets(world).map((origin) => toOriginOutput(world, origin, isIssuing(origin)));
+  },
+});
 
-export async function enableOrigin(world: World, input: unknown): Promise<OriginOutput> {
-  return changeOrigin(world, input, true);
-}
+export const enableOrigin = defineSwitch(true);
+export const disableOrigin = defineSwitch(false);
 
-export async function disableOrigin(world: World, input: unknown): Promise<OriginOutput> {
-  return changeOrigin(world, input, false);
-}
-
-async function changeOrigin(world: World, input: unknown, isEnabled: boolean): Promise<OriginOutput> {
-  const origin = findOriginByName(world, requiredText(input, "origin"));
-  await setOriginEnabled(world, { origin, isEnabled });
-  world.log.info({ origin: origin.railId, isEnabled }, "origin switched");
-  const isIssuing = await loadIssuingPredicate(world);
-  return toOriginOutput(world, origin, isIssuing(origin));
+function defineSwitch(isEnabled: boolean) {
+  return defineOperatorOperation({
+    effect: "write",
+    input: { origin: requiredText },
+    async run(world, { origin: name }) {
+      const origin = findOriginByName(world, name);
+      await setOriginEnabled(world, { origin, isEnabled });
+      world.log.info({ origin: origin.railId, isEnabled }, "origin switched");
+      const isIssuing = await loadIssuingPredicate(world);
+      return toOriginOutput(world, origin, isIssuing(origin));
+    },
+  });
 }
 
 function toOriginOutput(world: World, origin: Asset, isIssuing: boolean): OriginOutput {

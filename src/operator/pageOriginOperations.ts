@@ -2,27 +2,26 @@ import {
   addPageOrigin as addMerchantOrigin,
   listPageOrigins as listMerchantOrigins,
   removePageOrigin as removeMerchantOrigin,
-  type AccountPageOrigin,
 } from "../merchant/pageOrigins.ts";
-import type { World } from "../world.ts";
-import { requiredText } from "./inputFields.ts";
+import { requiredText } from "./operation/inputFields.ts";
+import { defineOperatorOperation } from "./operation/operatorOperation.ts";
 
-export type PageOriginOutput = { accountId: string; origin: string };
+const PAGE_ORIGIN = { accountId: requiredText, origin: requiredText } as const;
 
-export async function addPageOrigin(world: World, input: unknown): Promise<PageOriginOutput> {
-  const pageOrigin = readAccountOrigin(input);
-  return { accountId: pageOrigin.accountId, origin: await addMerchantOrigin(world, pageOrigin) };
-}
+export const addPageOrigin = defineOperatorOperation({
+  effect: "write",
+  input: PAGE_ORIGIN,
+  run: async (world, given) => ({ accountId: given.accountId, origin: await addMerchantOrigin(world, given) }),
+});
 
-export async function removePageOrigin(world: World, input: unknown): Promise<PageOriginOutput> {
-  const pageOrigin = readAccountOrigin(input);
-  return { accountId: pageOrigin.accountId, origin: await removeMerchantOrigin(world, pageOrigin) };
-}
+export const removePageOrigin = defineOperatorOperation({
+  effect: "write",
+  input: PAGE_ORIGIN,
+  run: async (world, given) => ({ accountId: given.accountId, origin: await removeMerchantOrigin(world, given) }),
+});
 
-export async function listPageOrigins(world: World, input: unknown): Promise<string[]> {
-  return listMerchantOrigins(world, requiredText(input, "accountId"));
-}
-
-function readAccountOrigin(input: unknown): AccountPageOrigin {
-  return { accountId: requiredText(input, "accountId"), origin: requiredText(input, "origin") };
-}
+export const listPageOrigins = defineOperatorOperation({
+  effect: "read",
+  input: { accountId: requiredText },
+  run: (world, { accountId }) => listMerchantOrigins(world, accountId),
+});

@@ -3,7 +3,8 @@ import { rescanChainTx, rescanIntent, type Rescan } from "../watch/reread/rescan
 import type { World } from "../world.ts";
 import { findChainByName, unknownChainMessage } from "../config/chainName.ts";
 import { CommandError } from "./errors.ts";
-import { requiredText, optionalNumber, optionalText } from "./inputFields.ts";
+import { requiredText, optionalNumber, optionalText } from "./operation/inputFields.ts";
+import { defineOperatorOperation } from "./operation/operatorOperation.ts";
 
 export type RescanOutput = {
   chain: string;
@@ -22,13 +23,18 @@ export type RescanOutput = {
 const BLOCKS_MAX = 10_000_000;
 
 /** Reads one transaction, or one intent's inbox, from the chain again. Recorded movements stay unchanged. */
-export async function rescanTarget(world: World, input: unknown): Promise<RescanOutput[]> {
-  const target = requiredText(input, "target");
-  const name = optionalText(input, "chain");
+export const rescan = defineOperatorOperation({
+  effect: "write",
+  input: { target: requiredText, chain: optionalText, blocks: optionalNumber({ min: 1, max: BLOCKS_MAX }) },
+  run: rescanTarget,
+});
+
+type Target = { target: string; chain: string | undefined; blocks: number | undefined };
+
+async function rescanTarget(world: World, { target, chain: name, blocks }: Target): Promise<RescanOutput[]> {
   const { chains } = world.catalog;
   const chain = name === undefined ? undefined : findChainByName(chains, name);
   if (name !== undefined && chain === undefined) throw new CommandError(unknownChainMessage(chains, name));
-  const blocks = optionalNumber(input, "blocks", { min: 1, max: BLOCKS_MAX });
   if (target.startsWith("pi_")) {
     return toRescanOutputs(
       world,

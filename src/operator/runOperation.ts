@@ -7,29 +7,28 @@ import {
   resumeAccount,
   showAccount,
   suspendAccount,
-  updateAccount,
+  updateAccountBrand,
 } from "./accountOperations.ts";
 import { runDoctorChecks } from "./doctor/runDoctorChecks.ts";
 import { listEvents } from "./eventOperations.ts";
 import { checkLedger, listLedgerBalances, readLedgerPage } from "./ledgerOperations.ts";
 import { archiveOperatorIntent, listIntents, showIntent } from "./intentOperations.ts";
-import { rescanTarget } from "./rescanTarget.ts";
+import { rescan } from "./rescanTarget.ts";
 import { createKey, listKeys, revokeKey, rotateKey } from "./keyOperations.ts";
 import { disableOrigin, enableOrigin, listOrigins } from "./originOperations.ts";
 import { addPageOrigin, listPageOrigins, removePageOrigin } from "./pageOriginOperations.ts";
 import { getStatus } from "./status/getStatus.ts";
 import { getWatchStatus } from "./getWatchStatus.ts";
+import { defineOperatorOperation, type OperatorOperation } from "./operation/operatorOperation.ts";
 
-// The operator's operations by name. Commands run them on a world of their own or through the control socket.
+// The operator's operations by name.
 
-type Operation = (world: World, input: unknown) => Promise<unknown>;
-
-const OPERATIONS: Readonly<Record<string, Operation>> = {
+const OPERATIONS = {
   "accounts create": createAccount,
   "accounts list": listAccounts,
   "accounts show": showAccount,
   "accounts change": changeAccount,
-  "accounts brand": updateAccount,
+  "accounts brand": updateAccountBrand,
   "accounts suspend": suspendAccount,
   "accounts resume": resumeAccount,
   "accounts origins add": addPageOrigin,
@@ -46,20 +45,35 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   "intents show": showIntent,
   "intents archive": archiveOperatorIntent,
   "events list": listEvents,
-  rescan: rescanTarget,
-  status: getStatus,
-  doctor: runDoctorChecks,
+  rescan,
+  status: defineOperatorOperation({ effect: "read", input: {}, run: getStatus }),
+  doctor: defineOperatorOperation({ effect: "read", input: {}, run: runDoctorChecks }),
   "ledger check": checkLedger,
   "ledger page": readLedgerPage,
   "ledger balances": listLedgerBalances,
-  "watch status": getWatchStatus,
-};
+  "watch status": defineOperatorOperation({ effect: "read", input: {}, run: getWatchStatus }),
+} as const;
 
-export async function runOperation(world: World, operation: string, input: unknown): Promise<unknown> {
-  const run = Object.hasOwn(OPERATIONS, operation) ? OPERATIONS[operation] : undefined;
-  if (run === undefined)
+export type OperationName = keyof typeof OPERATIONS;
+export type OperationInput<Name extends OperationName> = Parameters<(typeof OPERATIONS)[Name]["run"]>[1];
+/** The same on a world and through the socket: outputs have only what JSON has. */
+export type OperationOutput<Name extends OperationName> = Awaited<ReturnType<(typeof OPERATIONS)[Name]["run"]>>;
+
+export async function runOperation<Name extends OperationName>(
+  world: World,
+  name: Name,
+  input: OperationInput<Name>,
+): Promise<OperationOutput<Name>> {
+  return (await runNamedOperation(world, name, input)) as OperationOutput<Name>;
+}
+
+/** Runs an operation for a caller that may be another version. Throws CommandError for an unknown name. */
+export async function runNamedOperation(world: World, name: string, input: unknown): Promise<unknown> {
+  const operations: Readonly<Record<string, OperatorOperation<never, unknown>>> = OPERATIONS;
+  const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
+  if (operation === undefined)
     throw new CommandError(
-      `The running process does not support ${JSON.stringify(operation)}: it may be another version of Tributary.`,
+      `The running process does not support ${JSON.stringify(name)}: it may be another version of Tributary.`,
     );
-  return run(world, input);
+  return operation.run(world, input as never);
 }

@@ -48,7 +48,7 @@ beforeEach(async () => {
 
 async function payNewIntent(units: bigint): Promise<Hex> {
   const { id } = await road.create(home);
-  const shown = await showIntent(road.world, { intentId: id });
+  const shown = await showIntent.run(road.world, { intentId: id });
   const { intent } = shown;
   writeFileSync(file, toJson(shown));
   const address = intent.inboxAddress.toLowerCase() as Hex;

@@ -36,7 +36,7 @@ describe("the recovery page bridges", { skip: skipWithoutChromium }, () => {
   beforeEach(async () => {
     Object.assign(road.attestation.settings, DEFAULT_SETTINGS);
     const { id } = await road.create(home);
-    const { intent } = await showIntent(road.world, { intentId: id });
+    const { intent } = await showIntent.run(road.world, { intentId: id });
     intents = intent;
     inbox = intent.inboxAddress.toLowerCase() as Hex;
     await origin.pay(origin.usdc.address, inbox, { amountUnits: PAID });

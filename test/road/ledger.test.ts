@@ -3,8 +3,8 @@ import { after, before, describe, test } from "node:test";
 import { sql } from "kysely";
 import { compareBalances } from "../../src/audit/compareBalances.ts";
 import { runLedgerChecks } from "../../src/audit/runLedgerChecks.ts";
-import { runOperation } from "../../src/operator/runOperation.ts";
-import type { LedgerFinding, LedgerLine, LedgerPage, BalanceOutput } from "../../src/operator/ledgerOperations.ts";
+import type { LedgerLine } from "../../src/operator/ledgerOperations.ts";
+import { runOperation, type OperationInput } from "../../src/operator/runOperation.ts";
 import type { Chain } from "../../src/chain/chain.ts";
 import { caip19 } from "../../src/kernel/caip.ts";
 import { watchChain } from "../../src/watch/follow/watchChain.ts";
@@ -26,24 +26,22 @@ for (const database of thoroughDatabases) {
     after(() => road.close());
 
     const failedChecks = async () =>
-      ((await runOperation(road.world, "ledger check", {})) as LedgerFinding[]).filter(
-        ({ verdict }) => verdict === "fail",
-      );
-    const readLines = async (query: object) =>
-      ((await runOperation(road.world, "ledger page", query)) as LedgerPage).lines;
+      (await runOperation(road.world, "ledger check", {})).filter(({ verdict }) => verdict === "fail");
+    const readLines = async (query: OperationInput<"ledger page">) =>
+      (await runOperation(road.world, "ledger page", query)).lines;
 
     test("a payment and its sweep leave a zero inbox balance, and every check passes", async () => {
       const intent = await road.create();
       await road.pay(intent, 10_000n);
       await road.settle();
       deepEqual(await failedChecks(), []);
-      const balances = (await runOperation(road.world, "ledger balances", {})) as BalanceOutput[];
+      const balances = await runOperation(road.world, "ledger balances", {});
       const token = { symbol: "USDC", decimals: 6 };
       deepEqual(balances, [
-        { account: "fee:platform", asset, units: 50n, token },
-        { account: "inbox:*", asset, units: 0n, token },
-        { account: "payer:world", asset, units: -10_000n, token },
-        { account: "payout:world", asset, units: 9_950n, token },
+        { account: "fee:platform", asset, units: "50", token },
+        { account: "inbox:*", asset, units: "0", token },
+        { account: "payer:world", asset, units: "-10000", token },
+        { account: "payout:world", asset, units: "9950", token },
       ]);
     });
 

@@ -4,7 +4,7 @@ import { formatUnits } from "../../kernel/units.ts";
 import type { Command, CommandInput } from "../command.ts";
 import { CommandError, UsageError } from "../../operator/errors.ts";
 import { callOnce, CONFIG_OPTION, openOperatorClient } from "../operatorClient.ts";
-import type { LedgerLine, LedgerPage, BalanceOutput } from "../../operator/ledgerOperations.ts";
+import type { LedgerLine, LedgerPage } from "../../operator/ledgerOperations.ts";
 import { formatTable, toJson } from "../../operator/process/terminal.ts";
 import { readTime } from "../optionParsers.ts";
 
@@ -66,7 +66,7 @@ async function runExport(input: CommandInput): Promise<number> {
   const operator = await openOperatorClient(input);
   try {
     const fetchPage = async (next: NonNullable<LedgerPage["next"]>) =>
-      (await operator.call("ledger page", { ...filter, ...next })) as LedgerPage;
+      await operator.call("ledger page", { ...filter, ...next });
     // The first page comes before the header, so that a rejected filter writes nothing and creates no file.
     const first = await fetchPage({ posting: "0", place: 0 });
     await writePages(input, { format, first, fetchPage });
@@ -162,7 +162,7 @@ function csvField(text: string): string {
 }
 
 async function runBalances(input: CommandInput): Promise<number> {
-  const balances = (await callOnce(input, "ledger balances", {})) as BalanceOutput[];
+  const balances = await callOnce(input, "ledger balances", {});
   if (input.asJson) input.terminal.out(toJson(balances));
   else {
     const rows = balances.map(({ account, asset, units, token }) => [

@@ -28,7 +28,7 @@ const OUTCOME_TEXTS: Readonly<Record<RescanOutput["outcome"], string>> = {
 async function runRescan(input: CommandInput): Promise<number> {
   const { positionals, values, terminal, asJson } = input;
   const request = { target: positionals[0], chain: values["chain"], blocks: values["blocks"] };
-  const rescans = (await callOnce(input, "rescan", request)) as RescanOutput[];
+  const rescans = await callOnce(input, "rescan", request);
   if (asJson) terminal.out(toJson(rescans));
   else for (const line of rescans.flatMap(formatRescan)) terminal.out(line);
   return 0;

@@ -80,7 +80,7 @@ class SyncHistory {
   readonly #startBlocks = new Map<string, bigint>();
 
   async read(operator: OperatorClient): Promise<void> {
-    this.chains = (await operator.call("watch status", {})) as WatchStatus[];
+    this.chains = await operator.call("watch status", {});
     const atMs = systemTimer.monotonicMs();
     for (const { chain, recordedBlock, begunBlock, headBlock } of this.chains) {
       if (recordedBlock === null || headBlock === null) continue;

@@ -1,7 +1,6 @@
 import { CHAIN_NAME_FORMS } from "../../config/chainName.ts";
 import type { Command, CommandInput } from "../command.ts";
 import { PAGE_OPTIONS, printPage, readPageOptions } from "../listPage.ts";
-import type { Page } from "../../operator/lists/page.ts";
 import { callOnce, CONFIG_OPTION } from "../operatorClient.ts";
 import type { AccountOutput } from "../../operator/accountOperations.ts";
 import { formatFields, formatTable, toJson } from "../../operator/process/terminal.ts";
@@ -68,16 +67,16 @@ export const accountsResume: Command = {
   run: (input) => runSetStatus(input, "accounts resume"),
 };
 
-async function runSetStatus(input: CommandInput, operation: string): Promise<number> {
+async function runSetStatus(input: CommandInput, operation: "accounts suspend" | "accounts resume"): Promise<number> {
   const { positionals, terminal, asJson } = input;
-  const account = (await callOnce(input, operation, { accountId: positionals[0] })) as AccountOutput;
+  const account = await callOnce(input, operation, { accountId: positionals[0] });
   terminal.out(asJson ? toJson(account) : `${account.accountId} (${account.name}) is ${account.status}.`);
   return 0;
 }
 
 async function runCreate(input: CommandInput): Promise<number> {
   const { values, positionals, terminal, asJson } = input;
-  const account = (await callOnce(input, "accounts create", {
+  const account = await callOnce(input, "accounts create", {
     name: positionals[0],
     chain: values["chain"],
     wallet: values["wallet"],
@@ -86,7 +85,7 @@ async function runCreate(input: CommandInput): Promise<number> {
     underpayToleranceBps: values["underpay-tolerance-bps"],
     recovery: values["recovery"],
     solanaRecovery: values["solana-recovery"],
-  })) as AccountOutput;
+  });
   if (asJson) terminal.out(toJson(account));
   else {
     for (const line of formatFields(terminal, toAccountFields(account))) terminal.out(line);
@@ -102,7 +101,7 @@ function shellQuote(word: string): string {
 }
 
 async function runList(input: CommandInput): Promise<number> {
-  const page = (await callOnce(input, "accounts list", readPageOptions(input))) as Page<AccountOutput>;
+  const page = await callOnce(input, "accounts list", readPageOptions(input));
   printPage(input, page, (accounts) => {
     const rows = accounts.map(({ accountId, name, status, payout, feeBps }) => [
       accountId,
@@ -119,7 +118,7 @@ async function runList(input: CommandInput): Promise<number> {
 
 async function runShow(input: CommandInput): Promise<number> {
   const { positionals, terminal, asJson } = input;
-  const account = (await callOnce(input, "accounts show", { accountId: positionals[0] })) as AccountOutput;
+  const account = await callOnce(input, "accounts show", { accountId: positionals[0] });
   if (asJson) terminal.out(toJson(account));
   else for (const line of formatFields(terminal, toAccountFields(account))) terminal.out(line);
   return 0;

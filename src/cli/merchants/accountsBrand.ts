@@ -32,7 +32,7 @@ export const accountsBrand: Command = {
 
 async function runUpdate(input: CommandInput): Promise<number> {
   const { positionals, values, terminal, asJson } = input;
-  const brand = (await callOnce(input, "accounts brand", {
+  const brand = await callOnce(input, "accounts brand", {
     accountId: positionals[0],
     accent: orNull(values["accent"]),
     accentDark: orNull(values["accent-dark"]),
@@ -40,7 +40,7 @@ async function runUpdate(input: CommandInput): Promise<number> {
     font: orNull(values["font"]),
     support: orNull(values["support"]),
     logo: await readLogo(orNull(values["logo"])),
-  })) as BrandOutput;
+  });
   if (asJson) terminal.out(toJson(brand));
   else for (const line of formatFields(terminal, toFields(brand))) terminal.out(line);
   return 0;

@@ -1,5 +1,4 @@
 import { CHAIN_NAME_FORMS } from "../../config/chainName.ts";
-import type { AccountChangeOutput } from "../../operator/accountOperations.ts";
 import { UsageError } from "../../operator/errors.ts";
 import { formatFields, toJson } from "../../operator/process/terminal.ts";
 import type { Command, CommandInput } from "../command.ts";
@@ -38,7 +37,7 @@ async function runUpdate(input: CommandInput): Promise<number> {
         .map((option) => `--${option}`)
         .join(", ")}.`,
     );
-  const account = (await callOnce(input, "accounts change", {
+  const account = await callOnce(input, "accounts change", {
     accountId: positionals[0],
     name: values["name"],
     chain: values["chain"],
@@ -49,7 +48,7 @@ async function runUpdate(input: CommandInput): Promise<number> {
     recovery: values["recovery"],
     solanaRecovery: values["solana-recovery"],
     origins: values["origins"],
-  })) as AccountChangeOutput;
+  });
   const { payoutBefore, ...shown } = account;
   if (asJson) terminal.out(toJson(shown));
   else for (const line of formatFields(terminal, toAccountFields(shown))) terminal.out(line);

@@ -1,7 +1,7 @@
 import { systemTimer } from "../../kernel/clock.ts";
 import type { Command, CommandInput } from "../command.ts";
 import { callOnce, CONFIG_OPTION, openOperatorClient } from "../operatorClient.ts";
-import type { EventPage, EventOutput } from "../../operator/eventOperations.ts";
+import type { EventOutput } from "../../operator/eventOperations.ts";
 import { waitForShutdown } from "../../operator/process/shutdown.ts";
 import { toJson, type Terminal } from "../../operator/process/terminal.ts";
 
@@ -41,7 +41,7 @@ function readFilters({ values }: CommandInput): Record<string, string | undefine
 
 async function runList(input: CommandInput): Promise<number> {
   const filters = { ...readFilters(input), cursor: input.values["cursor"] };
-  const { events, nextCursor } = (await callOnce(input, "events list", filters)) as EventPage;
+  const { events, nextCursor } = await callOnce(input, "events list", filters);
   if (input.asJson) input.terminal.out(toJson(events));
   else for (const event of events) input.terminal.out(formatEvent(event, input.terminal));
   if (nextCursor !== null) input.terminal.note(`Earlier events: --cursor ${nextCursor}`);
@@ -53,15 +53,15 @@ async function runTail(input: CommandInput): Promise<number> {
   const ending = new AbortController();
   void waitForShutdown(input.terminal.outputClosed).then(() => ending.abort());
   try {
-    let page = (await operator.call("events list", readFilters(input))) as EventPage;
+    let page = await operator.call("events list", readFilters(input));
     while (!ending.signal.aborted) {
       for (const event of page.events)
         input.terminal.out(input.asJson ? toJson(event) : formatEvent(event, input.terminal));
       await systemTimer.sleep(INTERVAL_MS, ending.signal);
-      page = (await operator.call("events list", {
+      page = await operator.call("events list", {
         ...readFilters(input),
         after: page.after,
-      })) as EventPage;
+      });
     }
   } finally {
     await operator.close();

@@ -3,10 +3,8 @@ import { formatUnits } from "../../kernel/units.ts";
 import type { SettlementRecord } from "../../settlement/settlementRecord.ts";
 import type { Command, CommandInput } from "../command.ts";
 import { PAGE_OPTIONS, printPage, readPageOptions } from "../listPage.ts";
-import type { Page } from "../../operator/lists/page.ts";
 import { callOnce, CONFIG_OPTION } from "../operatorClient.ts";
-import type { IntentOutput } from "../../operator/intentOperations.ts";
-import type { IntentSnapshot } from "../../operator/client/intentSnapshot.ts";
+import type { IntentSnapshot } from "../../operator/intentOperations.ts";
 import { formatFields, formatTable, toJson, type Terminal } from "../../operator/process/terminal.ts";
 
 export const intentsList: Command = {
@@ -44,7 +42,7 @@ export const intentsArchive: Command = {
 async function runList(input: CommandInput): Promise<number> {
   const { values, terminal } = input;
   const filters = { accountId: values["account"], status: values["status"], ...readPageOptions(input) };
-  const page = (await callOnce(input, "intents list", filters)) as Page<IntentOutput>;
+  const page = await callOnce(input, "intents list", filters);
   printPage(input, page, (intents) => {
     const rows = intents.map(({ intentId, accountId, status, paymentStatus, amounts, payout, merchantReference }) => [
       intentId,
@@ -62,16 +60,14 @@ async function runList(input: CommandInput): Promise<number> {
 
 async function runArchive(input: CommandInput): Promise<number> {
   const { positionals, terminal, asJson } = input;
-  const intent = (await callOnce(input, "intents archive", { intentId: positionals[0] })) as IntentOutput;
+  const intent = await callOnce(input, "intents archive", { intentId: positionals[0] });
   terminal.out(asJson ? toJson(intent) : `${intent.intentId} is ${intent.status}. Later deposits are still paid out.`);
   return 0;
 }
 
 async function runShow(input: CommandInput): Promise<number> {
   const { positionals, terminal, asJson } = input;
-  const snapshot = (await callOnce(input, "intents show", { intentId: positionals[0] })) as IntentSnapshot & {
-    accountId: string;
-  };
+  const snapshot = await callOnce(input, "intents show", { intentId: positionals[0] });
   if (asJson) terminal.out(toJson(snapshot));
   else for (const line of formatIntent(snapshot, terminal)) terminal.out(line);
   return 0;

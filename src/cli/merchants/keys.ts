@@ -1,8 +1,7 @@
 import type { Command, CommandInput } from "../command.ts";
 import { PAGE_OPTIONS, printPage, readPageOptions } from "../listPage.ts";
-import type { Page } from "../../operator/lists/page.ts";
 import { callOnce, CONFIG_OPTION } from "../operatorClient.ts";
-import type { RotatedKeyOutput, ApiKeyOutput } from "../../operator/keyOperations.ts";
+import type { ApiKeyOutput } from "../../operator/keyOperations.ts";
 import { formatTable, toJson } from "../../operator/process/terminal.ts";
 
 export const keysCreate: Command = {
@@ -55,12 +54,12 @@ export const keysRevoke: Command = {
 
 async function runCreate(input: CommandInput): Promise<number> {
   const { positionals, values, flags, terminal, asJson } = input;
-  const key = (await callOnce(input, "keys create", {
+  const key = await callOnce(input, "keys create", {
     accountId: positionals[0],
     expiresInDays: values["expires-in-days"],
     scopes: values["scopes"],
     withoutScopes: flags.has("without-scopes"),
-  })) as { keyId: string; apiKey: string };
+  });
   if (asJson) terminal.out(toJson(key));
   else {
     terminal.out(key.apiKey);
@@ -71,7 +70,7 @@ async function runCreate(input: CommandInput): Promise<number> {
 
 async function runList(input: CommandInput): Promise<number> {
   const filters = { accountId: input.positionals[0], ...readPageOptions(input) };
-  const page = (await callOnce(input, "keys list", filters)) as Page<ApiKeyOutput>;
+  const page = await callOnce(input, "keys list", filters);
   printPage(input, page, (keys) => {
     const rows = keys.map((key) => [
       key.keyId,
@@ -99,11 +98,11 @@ function formatMinute(instant: string): string {
 
 async function runRotate(input: CommandInput): Promise<number> {
   const { positionals, values, terminal, asJson } = input;
-  const rotated = (await callOnce(input, "keys rotate", {
+  const rotated = await callOnce(input, "keys rotate", {
     keyId: positionals[0],
     overlapHours: values["overlap-hours"],
     expiresInDays: values["expires-in-days"],
-  })) as RotatedKeyOutput;
+  });
   if (asJson) terminal.out(toJson(rotated));
   else {
     terminal.out(rotated.apiKey);
@@ -115,7 +114,7 @@ async function runRotate(input: CommandInput): Promise<number> {
 
 async function runRevoke(input: CommandInput): Promise<number> {
   const { positionals, terminal, asJson } = input;
-  const revoked = (await callOnce(input, "keys revoke", { keyId: positionals[0] })) as { keyId: string };
+  const revoked = await callOnce(input, "keys revoke", { keyId: positionals[0] });
   terminal.out(asJson ? toJson(revoked) : `${revoked.keyId} is revoked.`);
   return 0;
 }

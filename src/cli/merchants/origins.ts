@@ -34,7 +34,7 @@ export const originsDisable: Command = {
 
 async function runList(input: CommandInput): Promise<number> {
   const { terminal, asJson } = input;
-  const origins = (await callOnce(input, "origins list", {})) as OriginOutput[];
+  const origins = await callOnce(input, "origins list", {});
   if (asJson) terminal.out(toJson(origins));
   else {
     const rows = origins.map((origin) => [origin.origin, formatOriginState(origin), origin.gate, origin.caip19]);
@@ -43,9 +43,9 @@ async function runList(input: CommandInput): Promise<number> {
   return 0;
 }
 
-async function runSetEnabled(input: CommandInput, operation: string): Promise<number> {
+async function runSetEnabled(input: CommandInput, operation: "origins enable" | "origins disable"): Promise<number> {
   const { positionals, terminal, asJson } = input;
-  const shown = (await callOnce(input, operation, { origin: positionals[0] })) as OriginOutput;
+  const shown = await callOnce(input, operation, { origin: positionals[0] });
   terminal.out(asJson ? toJson(shown) : `${shown.origin}: ${formatOriginState(shown)}.`);
   return 0;
 }

@@ -1,6 +1,5 @@
 import type { Command, CommandInput } from "../command.ts";
 import { callOnce, CONFIG_OPTION } from "../operatorClient.ts";
-import type { PageOriginOutput } from "../../operator/pageOriginOperations.ts";
 import { formatTable, toJson } from "../../operator/process/terminal.ts";
 
 const ACCOUNT = { name: "accountId", summary: "account id (acct_…)" } as const;
@@ -50,7 +49,7 @@ async function runRemove(input: CommandInput): Promise<number> {
 
 async function runList(input: CommandInput): Promise<number> {
   const { positionals, terminal, asJson } = input;
-  const origins = (await callOnce(input, "accounts origins list", { accountId: positionals[0] })) as string[];
+  const origins = await callOnce(input, "accounts origins list", { accountId: positionals[0] });
   if (asJson) terminal.out(toJson(origins));
   else {
     const rows = origins.map((origin) => [origin]);
@@ -59,7 +58,7 @@ async function runList(input: CommandInput): Promise<number> {
   return 0;
 }
 
-async function callPageOrigins(input: CommandInput, operation: string): Promise<PageOriginOutput> {
+async function callPageOrigins(input: CommandInput, operation: "accounts origins add" | "accounts origins remove") {
   const [accountId, origin] = input.positionals;
-  return (await callOnce(input, operation, { accountId, origin })) as PageOriginOutput;
+  return await callOnce(input, operation, { accountId, origin });
 }

@@ -5,7 +5,7 @@ import { UsageError } from "../../operator/errors.ts";
 import { findKnownChain } from "../../config/knownChains.ts";
 import type { DevManifest } from "../../dev/devManifest.ts";
 import type { ManifestChain } from "../../dev/manifestChain.ts";
-import type { IntentSnapshot } from "../../operator/client/intentSnapshot.ts";
+import type { IntentSnapshot } from "../../operator/intentOperations.ts";
 
 // Chooses chain, token and amount of a payment from the options. The intent gives the defaults.
 

@@ -1,4 +1,5 @@
 import type { Command, CommandInput } from "../command.ts";
+import { UsageError } from "../../operator/errors.ts";
 import { CONFIG_OPTION, openOperatorClient } from "../operatorClient.ts";
 import type { Finding } from "../../operator/doctor/finding.ts";
 import { toJson, type Terminal } from "../../operator/process/terminal.ts";
@@ -20,17 +21,19 @@ export const doctor: Command = {
 };
 
 async function runDoctor(input: CommandInput): Promise<number> {
-  const operation = input.flags.has("ledger") ? "ledger check" : "doctor";
-  const findings = await fetchFindings(input, operation);
+  const findings = await fetchFindings(input);
   if (input.asJson) input.terminal.out(toJson(findings));
   else for (const line of formatFindings(findings, input.terminal)) input.terminal.out(line);
   return findings.some(({ verdict }) => verdict === "fail") ? 1 : 0;
 }
 
-async function fetchFindings(input: CommandInput, operation: string): Promise<Finding[]> {
+async function fetchFindings(input: CommandInput): Promise<Finding[]> {
+  const { inboxes } = input.values;
+  const isLedger = input.flags.has("ledger");
+  if (inboxes !== undefined && !isLedger) throw new UsageError("--inboxes needs --ledger.");
   const operator = await openOperatorClient(input, { isReadOnly: true });
   try {
-    return (await operator.call(operation, { inboxes: input.values["inboxes"] })) as Finding[];
+    return isLedger ? await operator.call("ledger check", { inboxes }) : await operator.call("doctor", {});
   } finally {
     await operator.close();
   }

@@ -8,13 +8,8 @@ import { findRunningProcess } from "../../operator/control/callControl.ts";
 import { namespaceOf, referenceOf, type Namespace } from "../../kernel/caip.ts";
 import { openPayer } from "../../operator/client/openPayer.ts";
 import { chooseTransfer } from "./chooseTransfer.ts";
-import {
-  readViaApi,
-  readViaControl,
-  pollUntil,
-  type SnapshotReader,
-  type IntentSnapshot,
-} from "../../operator/client/intentSnapshot.ts";
+import { readViaApi, readViaControl, pollUntil, type SnapshotReader } from "../../operator/client/intentSnapshot.ts";
+import type { IntentSnapshot } from "../../operator/intentOperations.ts";
 import { toJson, type Terminal } from "../../operator/process/terminal.ts";
 import { readEnvVariable, readTimeoutMs, readWebUrl } from "../optionParsers.ts";
 

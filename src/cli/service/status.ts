@@ -18,7 +18,7 @@ const INTERVAL_MS = 2_000;
 
 async function runStatus({ terminal, asJson, flags, ...input }: CommandInput): Promise<number> {
   const operator = await openOperatorClient({ terminal, asJson, flags, ...input });
-  const read = async () => (await operator.call("status", {})) as StatusOutput;
+  const read = async () => await operator.call("status", {});
   try {
     let output = await read();
     if (!flags.has("watch")) {

@@ -6,7 +6,8 @@ import { withApiError } from "../../operator/client/apiClient.ts";
 import { CommandError } from "../../operator/errors.ts";
 import type { SolanaPayer } from "../../operator/client/solanaPayer.ts";
 import type { Payer } from "../../operator/client/payer.ts";
-import { pollUntil, type SnapshotReader, type IntentSnapshot } from "../../operator/client/intentSnapshot.ts";
+import { pollUntil, type SnapshotReader } from "../../operator/client/intentSnapshot.ts";
+import type { IntentSnapshot } from "../../operator/intentOperations.ts";
 import type { Terminal } from "../../operator/process/terminal.ts";
 
 // The steps and checks that the demo's scenarios share.

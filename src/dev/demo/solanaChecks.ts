@@ -3,7 +3,7 @@ import { verifySolanaInbox } from "@tributary/inbox/solana/verify";
 import { solanaTermsFromWire } from "@tributary/inbox/solana/wire";
 import { referenceOf } from "../../kernel/caip.ts";
 import { formatUnits } from "../../kernel/units.ts";
-import type { IntentSnapshot } from "../../operator/client/intentSnapshot.ts";
+import type { IntentSnapshot } from "../../operator/intentOperations.ts";
 import type { SolanaPayer } from "../../operator/client/solanaPayer.ts";
 import { CommandError } from "../../operator/errors.ts";
 import { compareTexts, type Check, type DemoIntent } from "./context.ts";

@@ -1,21 +1,16 @@
 import type { TributaryClient } from "@tributary/client";
-import type { DepositRecord } from "../../deposit/depositRecord.ts";
-import type { IntentRecord } from "../../intent/intentRecord.ts";
 import { systemTimer } from "../../kernel/clock.ts";
-import type { SettlementRecord } from "../../settlement/settlementRecord.ts";
 import { withApiError } from "./apiClient.ts";
 import { CommandError } from "../errors.ts";
 import { callControl } from "../control/callControl.ts";
 import type { RunningProcess } from "../control/home.ts";
-
-/** One intent with its deposits and settlements. */
-export type IntentSnapshot = { intent: IntentRecord; deposits: DepositRecord[]; settlements: SettlementRecord[] };
+import type { IntentSnapshot } from "../intentOperations.ts";
 
 export type SnapshotReader = (intentId: string) => Promise<IntentSnapshot>;
 
 /** Reads as the operator, through the control socket of the running process. */
 export function readViaControl(running: RunningProcess): SnapshotReader {
-  return async (intentId) => (await callControl(running, "intents show", { intentId })) as IntentSnapshot;
+  return (intentId) => callControl(running, "intents show", { intentId });
 }
 
 /** Reads as a merchant, through the API. */

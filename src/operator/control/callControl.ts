@@ -2,6 +2,7 @@ import { connect } from "node:net";
 import type { ProcessEnvironment } from "../../config/config.ts";
 import { Fault } from "../../kernel/faults.ts";
 import { CommandError, UsageError } from "../errors.ts";
+import type { OperationInput, OperationName, OperationOutput } from "../runOperation.ts";
 import { resolveHome, readRunFile, type RunningProcess } from "./home.ts";
 import {
   readLine,
@@ -33,14 +34,18 @@ export async function listRunningProcesses(environment: ProcessEnvironment): Pro
  * Runs one operation in the running process and returns its output.
  * @throws CommandError with the process's message when the operation fails.
  */
-export async function callControl(running: RunningProcess, operation: string, input: unknown): Promise<unknown> {
+export async function callControl<Name extends OperationName>(
+  running: RunningProcess,
+  operation: Name,
+  input: OperationInput<Name>,
+): Promise<OperationOutput<Name>> {
   const socket = connect(running.socketPath);
   socket.setTimeout(RESPONSE_MS_MAX);
   try {
     const responseLine = readLine(socket);
     const request: ControlRequest = { token: running.token, operation, input };
     socket.write(`${JSON.stringify(request)}\n`);
-    const response = JSON.parse(await responseLine) as ControlResponse;
+    const response = JSON.parse(await responseLine) as ControlResponse<OperationOutput<Name>>;
     if ("failure" in response) throw toError(response.failure);
     return response.output;
   } finally {

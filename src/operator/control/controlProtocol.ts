@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 export type ControlRequest = { token: string; operation: string; input: unknown };
 /** `param`: the field of an invalid_request. */
 export type ControlFailure = { code: string; message: string; param?: string };
-export type ControlResponse = { output: unknown } | { failure: ControlFailure };
+export type ControlResponse<Output = unknown> = { output: Output } | { failure: ControlFailure };
 
 /** The code of a UsageError. */
 export const USAGE_FAILURE = "usage";

@@ -8,7 +8,7 @@ import {
   writeRunFile,
   type ProcessKind,
 } from "./home.ts";
-import { runOperation } from "../runOperation.ts";
+import { runNamedOperation } from "../runOperation.ts";
 import { startControlServer, type ControlServer } from "./controlServer.ts";
 
 const TOKEN_BYTES = 32;
@@ -24,7 +24,7 @@ export async function startOperatorControl(
   const server = await startControlServer({
     socketPath,
     token,
-    runOperation: (operation, input) => runOperation(world, operation, input),
+    runOperation: (operation, input) => runNamedOperation(world, operation, input),
     log: world.log,
   });
   const previous = readRunFile(home, kind);

@@ -1,4 +1,4 @@
-import { optionalNumber, optionalText } from "../inputFields.ts";
+import { optionalNumber, optionalText } from "../operation/inputFields.ts";
 
 /** One page of a list. `nextCursor` is the `cursor` of the next page, null at the end. */
 export type Page<T> = { data: T[]; nextCursor: string | null };
@@ -6,12 +6,11 @@ export type Page<T> = { data: T[]; nextCursor: string | null };
 const LIMIT_DEFAULT = 20;
 const LIMIT_MAX = 1_000;
 
-/** Reads `limit` and `cursor`. Throws CommandError. */
-export function readPage(input: unknown): { limit: number; cursor: string | undefined } {
-  return {
-    limit: optionalNumber(input, "limit", { min: 1, max: LIMIT_MAX }) ?? LIMIT_DEFAULT,
-    cursor: optionalText(input, "cursor"),
-  };
+/** The fields of every list. */
+export const PAGE_FIELDS = { limit: optionalNumber({ min: 1, max: LIMIT_MAX }), cursor: optionalText } as const;
+
+export function limitOf({ limit }: { limit: number | undefined }): number {
+  return limit ?? LIMIT_DEFAULT;
 }
 
 /** `rows` has one more than `limit` when another page follows. */
