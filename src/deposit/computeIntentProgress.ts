@@ -1,7 +1,7 @@
 import type { EventType } from "../event/event.ts";
 import { paymentStatus } from "../intent/paymentStatus.ts";
 import type { IntentRow } from "../intent/store.ts";
-import { isIntentPriceReached } from "./countFinal.ts";
+import { isIntentPriceReached } from "./decision/countFinal.ts";
 import { isReceived, toPayoutUnits, type Deposit } from "./deposit.ts";
 import { receivedDustUnits, type Holding, type HoldingChange } from "./dust/dust.ts";
 

@@ -2,11 +2,9 @@ import { findWatchedChain } from "../catalog/catalog.ts";
 import { isolateIntents } from "../watch/store/isolateIntents.ts";
 import { lockIntents } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
-import { applyDepositChanges, type DepositWorld } from "./applyDepositChanges.ts";
-import { listUnchangedHoldings } from "./dust/dustStore.ts";
-import { lowestFinalBlock } from "./finality.ts";
-import { listHeads, listPendingIntents, listIntentsWithPendingMovements, listDepositsToDecide } from "./store.ts";
-import { findHandoverCursor } from "../watch/store/handoverStore.ts";
+import { decideIntents, type DepositWorld } from "./decision/applyDecisions.ts";
+import { readFacts } from "./decision/readFacts.ts";
+import { listHeads, listPendingIntents } from "./store.ts";
 import { lastFinalBlock } from "../watch/finality.ts";
 
 /** Pending deposits per transaction. */
@@ -54,28 +52,7 @@ async function listPending(world: DepositWorld, chain: Caip2, after: Place): Pro
 async function countIntents(world: DepositWorld, chain: Caip2, ids: readonly string[]): Promise<void> {
   const at = world.clock.now();
   await world.db.transaction(async (tx) => {
-    const claimed = await lockIntents(tx, ids);
-    const heads = await listHeads(tx);
-    // The head may belong to a branch that replaced a deposit's block. processMovements counts these intents once it has caught up.
-    const cursor = await findHandoverCursor(tx, "deposit_cursor", chain);
-    const intentsWithPendingMovements = await listIntentsWithPendingMovements(
-      tx,
-      cursor,
-      claimed.map((intent) => intent.id),
-    );
-    const intents = claimed.filter((intent) => !intentsWithPendingMovements.has(intent.id));
-    const intentIds = intents.map((intent) => intent.id);
-    const tiers = findWatchedChain(world.catalog, chain)?.finality ?? [];
-    const aboveBlock = lowestFinalBlock(tiers, heads.get(chain));
-    const deposits = await listDepositsToDecide(tx, { intentIds, movementIds: [], chain, aboveBlock });
-    const holdingsOf = await listUnchangedHoldings(tx, intentIds);
-    const depositsByIntent = Map.groupBy(deposits, (deposit) => deposit.intent_id);
-    const cases = intents.map((intent) => ({
-      intent,
-      hasPendingMovements: false,
-      holdings: holdingsOf.get(intent.id) ?? [],
-      changes: (depositsByIntent.get(intent.id) ?? []).map((deposit) => ({ before: deposit, after: deposit })),
-    }));
-    await applyDepositChanges(tx, world, { cases, heads, at });
+    const intents = await lockIntents(tx, ids);
+    await decideIntents(tx, world, { cases: await readFacts(tx, world, { intents, chain, at }), at });
   });
 }

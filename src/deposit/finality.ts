@@ -7,33 +7,42 @@ export type ChainHead = BlockHeights & { chain: string };
 /** One deposit's amount, in millionths of the payout currency, and its block. */
 export type Exposure = { blockNumber: bigint; priceUnits: bigint };
 
+/** What a reorg may still take from one intent. */
+export type IntentExposure = {
+  /** Its deposits on the chain. */
+  exposures: readonly Exposure[];
+  /** The sum of its deposits on other chains that are not final by their own chain's strictest rule. */
+  elsewhereUnits: bigint;
+};
+
 /**
- * Selects the finality rule for the deposits of one intent. A tier applies while the sum of the deposits above the next tier's final
- * block is within its limit. The sum decides, because splitting a payment evades a limit per deposit. Undefined without tiers.
+ * Selects the finality rule for the deposits of one intent on a chain. A tier applies while the sum of the deposits above the next tier's
+ * final block, with what is exposed on other chains, is within its limit. The sum decides, because splitting a payment into deposits or
+ * over chains evades a limit per deposit. Undefined without tiers.
  */
 export function selectFinality(
   tiers: readonly FinalityTier[],
   head: ChainHead,
-  exposures: readonly Exposure[],
+  { exposures, elsewhereUnits }: IntentExposure,
 ): Finality | undefined {
   for (const [index, tier] of tiers.entries()) {
     const next = tiers[index + 1];
     if (next === undefined || tier.upToPriceUnits === undefined) return tier.finality;
     const nextReach = lastFinalBlock(next.finality, head);
-    const atRisk = exposures.filter((exposure) => exposure.blockNumber > nextReach);
-    const atRiskUnits = atRisk.reduce((sum, exposure) => sum + exposure.priceUnits, 0n);
-    if (atRiskUnits <= tier.upToPriceUnits) return tier.finality;
+    if (sumAbove(nextReach, exposures) + elsewhereUnits <= tier.upToPriceUnits) return tier.finality;
   }
   return undefined;
 }
 
+/** The sum of the deposits in blocks above `block`. */
+export function sumAbove(block: bigint, exposures: readonly Exposure[]): bigint {
+  const above = exposures.filter((exposure) => exposure.blockNumber > block);
+  return above.reduce((sum, exposure) => sum + exposure.priceUnits, 0n);
+}
+
 /** The highest block whose deposits of one intent may be counted; -1 without a rule. */
-export function lastCountableBlock(
-  tiers: readonly FinalityTier[],
-  head: ChainHead,
-  exposures: readonly Exposure[],
-): bigint {
-  const finality = selectFinality(tiers, head, exposures);
+export function lastCountableBlock(tiers: readonly FinalityTier[], head: ChainHead, exposure: IntentExposure): bigint {
+  const finality = selectFinality(tiers, head, exposure);
   return finality === undefined ? -1n : lastFinalBlock(finality, head);
 }
 

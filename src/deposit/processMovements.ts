@@ -6,21 +6,16 @@ import { findPayoutWay, type PayoutWay } from "../intent/routes/payoutWay.ts";
 import { ensureDeployment } from "../intent/deployment.ts";
 import { lockIntents, type IntentRow } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
-import { applyDepositChanges, type DepositWorld, type IntentChangeSet } from "./applyDepositChanges.ts";
+import { decideIntents, type DepositWorld } from "./decision/applyDecisions.ts";
+import { readFacts, type IntentCase } from "./decision/readFacts.ts";
 import type { MovementRow } from "../watch/movement.ts";
 import { applyMovement, newDeposit, type Deposit } from "./deposit.ts";
 import { depositId } from "./depositId.ts";
 import { isBelowMinimum } from "./dust/dust.ts";
-import { lowestFinalBlock, requiredConfirmations, type ChainHead } from "./finality.ts";
+import { requiredConfirmations } from "./finality.ts";
 import type { DepositChange } from "./computeIntentProgress.ts";
-import {
-  listMovementsWithDeposit,
-  listUnchangedHoldings,
-  noteDust,
-  refreshHoldings,
-  refreshRestsAfter,
-} from "./dust/dustStore.ts";
-import { listInboundMovements, listHeads, listIntentsWithPendingMovements, listDepositsToDecide } from "./store.ts";
+import { listMovementsWithDeposit, noteDust, refreshHoldings, refreshRestsAfter } from "./dust/dustStore.ts";
+import { listInboundMovements } from "./store.ts";
 import { noteMints } from "../watch/store/awaitedBurnStore.ts";
 import { processHandover, retryQuarantined, type Handover } from "../watch/store/processHandover.ts";
 
@@ -97,80 +92,45 @@ async function applyMovements(tx: Tx, world: MovementWorld, batch: MovementBatch
       return intent !== undefined && wayOf(intent, movement) !== undefined;
     }),
   );
-  const heads = await listHeads(tx);
-  const cases = await buildIntentChangeSets(tx, world, {
-    intents,
-    movements: movements.filter((movement) => !dust.has(movement)),
-    wayOf,
-    upto,
-    heads,
-    at,
-  });
-  await applyDepositChanges(tx, world, { cases, heads, at });
+  const decided = movements.filter((movement) => !dust.has(movement));
+  const cases = await buildCases(tx, world, { intents, movements: decided, wayOf, upto, at });
+  await decideIntents(tx, world, { cases, at });
   await refreshHoldings(tx, await refreshRestsAfter(tx, movements));
 }
 
 type WayOf = (intent: IntentRow, asset: Pick<MovementRow, "chain" | "token">) => PayoutWay | undefined;
 
-type ChangeSetInput = {
+type CasesInput = {
   intents: readonly IntentRow[];
   /** Without dust. */
   movements: readonly MovementRow[];
   wayOf: WayOf;
   upto: HandoverCursorTable;
-  heads: ReadonlyMap<string, ChainHead>;
   at: Date;
 };
 
-async function buildIntentChangeSets(tx: Tx, world: MovementWorld, batch: ChangeSetInput): Promise<IntentChangeSet[]> {
-  const { upto } = batch;
-  const movementsByIntent = Map.groupBy(batch.movements, (movement) => movement.intent_id);
-  const intents = batch.intents.filter(({ id }) => movementsByIntent.has(id));
-  const intentIds = intents.map((intent) => intent.id);
-  // After the heads: these may belong to a branch that has replaced a block of the batch.
-  const intentsWithPendingMovements = await listIntentsWithPendingMovements(tx, upto, intentIds);
-  const deposits = await listDepositsToDecide(tx, {
-    intentIds,
-    movementIds: batch.movements.map((movement) => movement.id),
+/** The facts of the intents of these movements, with the deposits that the movements make or change. */
+async function buildCases(tx: Tx, world: MovementWorld, batch: CasesInput): Promise<IntentCase[]> {
+  const { movements, upto, at } = batch;
+  const movementsByIntent = Map.groupBy(movements, (movement) => movement.intent_id);
+  const cases = await readFacts(tx, world, {
+    intents: batch.intents.filter(({ id }) => movementsByIntent.has(id)),
     chain: upto.chain,
-    aboveBlock: lowestFinalBlock(
-      findWatchedChain(world.catalog, upto.chain)?.finality ?? [],
-      batch.heads.get(upto.chain),
-    ),
+    movementIds: movements.map((movement) => movement.id),
+    upto,
+    at,
   });
-  const holdingsOf = await listUnchangedHoldings(tx, intentIds);
-  const depositsByIntent = Map.groupBy(deposits, (deposit) => deposit.intent_id);
-  return intents.map((intent) => ({
-    intent,
-    hasPendingMovements: intentsWithPendingMovements.has(intent.id),
-    holdings: holdingsOf.get(intent.id) ?? [],
-    changes: buildDepositChanges(world, {
-      intent,
-      movements: movementsByIntent.get(intent.id) ?? [],
-      known: depositsByIntent.get(intent.id) ?? [],
-      wayOf: batch.wayOf,
-      at: batch.at,
-    }),
-  }));
-}
-
-/** Includes unchanged deposits, because they add to the counted amount and to the exposure. */
-function buildDepositChanges(
-  world: MovementWorld,
-  input: { intent: IntentRow; movements: readonly MovementRow[]; known: readonly Deposit[]; wayOf: WayOf; at: Date },
-): DepositChange[] {
-  const { intent, at } = input;
-  const changes = new Map<bigint, DepositChange>();
-  for (const deposit of input.known) changes.set(deposit.movement_id, { before: deposit, after: deposit });
-  for (const movement of input.movements) {
-    const before = changes.get(movement.id)?.before;
-    const way = input.wayOf(intent, movement);
-    const after = before
-      ? applyMovement(before, movement, { hasPayoutWay: way !== undefined, at })
-      : createDeposit(world, { intent, movement, way, at });
-    changes.set(movement.id, { before, after });
-  }
-  return [...changes.values()];
+  return cases.map(({ intent, facts }) => {
+    const known = new Map(facts.known().map((deposit) => [deposit.movement_id, deposit]));
+    const changes = (movementsByIntent.get(intent.id) ?? []).map((movement): DepositChange => {
+      const [before, way] = [known.get(movement.id), batch.wayOf(intent, movement)];
+      const after = before
+        ? applyMovement(before, movement, { hasPayoutWay: way !== undefined, at })
+        : createDeposit(world, { intent, movement, way, at });
+      return { before, after };
+    });
+    return { intent, facts: facts.withDeposits(changes) };
+  });
 }
 
 function createDeposit(

@@ -5,7 +5,7 @@ import type { HandoverCursorTable } from "../db/roadSchema.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import type { MovementRow } from "../watch/movement.ts";
 import type { SingleProviderTotal } from "./agreement/agreement.ts";
-import { AGREEMENT_REASONS, type Deposit, type DepositRow } from "./deposit.ts";
+import type { Deposit } from "./deposit.ts";
 import type { ChainHead } from "./finality.ts";
 
 /** Movements into inboxes that changed after the cursor, in commit order. */
@@ -19,50 +19,6 @@ export async function listInboundMovements(tx: Tx, cursor: HandoverCursorTable, 
     .orderBy("revision")
     .orderBy("id")
     .limit(limit)
-    .execute();
-}
-
-/** Those of the intents with movements beyond the cursor, or in quarantine: their deposits do not match the chain yet. */
-export async function listIntentsWithPendingMovements(
-  tx: Tx,
-  cursor: HandoverCursorTable,
-  intentIds: readonly string[],
-): Promise<Set<string>> {
-  if (intentIds.length === 0) return new Set();
-  const { rows } = await sql<{ id: string }>`
-    select asked.id from unnest(${array(intentIds, "text")}) as asked (id)
-    where exists (
-      select from movement where movement.intent_id = asked.id and movement.chain = ${cursor.chain} and movement.direction = 'in'
-        and (movement.revision, movement.id) > (${cursor.revision}, ${cursor.movement_id}))
-      or exists (
-        select from quarantine where station = 'deposit' and chain = ${cursor.chain} and quarantine.intent_id = asked.id)`.execute(
-    tx,
-  );
-  return new Set(rows.map((row) => row.id));
-}
-
-/**
- * The deposits that decide what counts for these intents: every open deposit, the deposits of the given movements, and on `chain` every
- * deposit above `aboveBlock`, which a reorg may still drop.
- */
-export async function listDepositsToDecide(
-  tx: Tx,
-  scope: { intentIds: readonly string[]; movementIds: readonly bigint[]; chain: Caip2; aboveBlock: bigint },
-): Promise<DepositRow[]> {
-  if (scope.intentIds.length === 0) return [];
-  return tx
-    .selectFrom("deposit")
-    .selectAll()
-    .where(sql<boolean>`intent_id = any(${array(scope.intentIds, "text")})`)
-    .where((where) =>
-      where.or([
-        where("status", "in", ["seen", "confirmed"]),
-        where.and([where("status", "=", "held"), where("reason", "in", AGREEMENT_REASONS)]),
-        where.and([where("chain", "=", scope.chain), where("block_number", ">", scope.aboveBlock)]),
-        sql<boolean>`movement_id = any(${array(scope.movementIds, "int8")})`,
-      ]),
-    )
-    .orderBy("seq")
     .execute();
 }
 

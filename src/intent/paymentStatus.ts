@@ -1,4 +1,4 @@
-import { BPS } from "../kernel/units.ts";
+import { BPS, convertUnits, PRICE_DECIMALS } from "../kernel/units.ts";
 
 // The payment progress of an intent. All amounts are in the payout token's smallest units; only counted deposits are progress.
 
@@ -18,6 +18,17 @@ export type PaymentStatus = "unpaid" | "partial" | "paid" | "overpaid";
  */
 export function isPriceReached(priceTokenUnits: bigint, toleranceBps: number, countedUnits: bigint): boolean {
   return countedUnits * BPS >= priceTokenUnits * (BPS - BigInt(toleranceBps));
+}
+
+/**
+ * Whether an amount is delivered whatever minimum applies: it reaches the price, or less than a millionth of the payout currency is missing,
+ * which no price can express and no payer sees.
+ */
+export function isDeliverable(
+  { price, decimals, toleranceBps }: { price: bigint; decimals: number; toleranceBps: number },
+  units: bigint,
+): boolean {
+  return isPriceReached(price, toleranceBps, units) || price - units < convertUnits(1n, PRICE_DECIMALS, decimals);
 }
 
 /** An open-ended intent is paid from its first counted deposit; only a one-time intent can be overpaid. */

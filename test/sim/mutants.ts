@@ -84,9 +84,8 @@ export const mutants: readonly Mutant[] = [
     patches: [
       {
         path: "src/deposit/finality.ts",
-        search: "const atRiskUnits = atRisk.reduce((sum, exposure) => sum + exposure.priceUnits, 0n);",
-        replace:
-          "const atRiskUnits = atRisk.reduce((most, { priceUnits }) => (priceUnits > most ? priceUnits : most), 0n);",
+        search: "return above.reduce((sum, exposure) => sum + exposure.priceUnits, 0n);",
+        replace: "return above.reduce((most, { priceUnits }) => (priceUnits > most ? priceUnits : most), 0n);",
       },
     ],
   },
@@ -140,10 +139,10 @@ export const mutants: readonly Mutant[] = [
     bug: "Events of deposits are appended after the transaction that changes them.",
     patches: [
       {
-        path: "src/deposit/applyDepositChanges.ts",
-        search: "  await appendEvents(tx, world, { events, at: input.at });",
+        path: "src/deposit/decision/applyDecisions.ts",
+        search: "  await appendEvents(tx, world, { events, at });",
         replace: `  setImmediate(() => {
-    world.db.transaction((later) => appendEvents(later, world, { events, at: input.at })).catch(() => undefined);
+    world.db.transaction((later) => appendEvents(later, world, { events, at })).catch(() => undefined);
   });`,
       },
     ],

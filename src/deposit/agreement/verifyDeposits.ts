@@ -16,11 +16,11 @@ import {
   type ProviderVote,
   type AgreementOutcome,
 } from "./agreement.ts";
-import { applyDepositChanges, toExposure, type DepositWorld } from "../applyDepositChanges.ts";
-import { isAgreementReason, isHeldForAgreement, isReceived, type Deposit } from "../deposit.ts";
-import { listUnchangedHoldings } from "../dust/dustStore.ts";
-import { lastCountableBlock, lowestFinalBlock } from "../finality.ts";
-import { listHeads, listIntentsWithPendingMovements, listDepositsToDecide } from "../store.ts";
+import { decideIntents, type DepositWorld } from "../decision/applyDecisions.ts";
+import { exposureOn } from "../decision/exposure.ts";
+import { readFacts } from "../decision/readFacts.ts";
+import { isAgreementReason, isHeldForAgreement, type Deposit } from "../deposit.ts";
+import { lastCountableBlock } from "../finality.ts";
 import {
   claimVerifications,
   deleteAgreedVerifications,
@@ -29,7 +29,6 @@ import {
   updateVerification,
   type ClaimedVerification,
 } from "./verificationStore.ts";
-import { findHandoverCursor } from "../../watch/store/handoverStore.ts";
 import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 
 export type VerifyWorld = DepositWorld & Pick<World, "wake" | "memory">;
@@ -118,16 +117,13 @@ async function saveResult(world: VerifyWorld, round: VerificationRound): Promise
   const { caip2: chain } = round.chain;
   const at = world.clock.now();
   return world.db.transaction(async (tx) => {
-    const heads = await listHeads(tx);
-    const head = heads.get(chain);
     const [intent] = await lockIntents(tx, [verification.intentId]);
     if (intent === undefined || !(await lockClaimedVerification(tx, verification))) return undefined;
-    const intentsWithPendingMovements = await listIntentsWithPendingMovements(
-      tx,
-      await findHandoverCursor(tx, "deposit_cursor", chain),
-      [intent.id],
-    );
-    if (intentsWithPendingMovements.size > 0) {
+    const movementIds = [verification.movement.id];
+    const [known] = await readFacts(tx, world, { intents: [intent], chain, movementIds, at });
+    if (known === undefined) return undefined;
+    const { facts } = known;
+    if (facts.isBehind(chain)) {
       // The intent's movements have changed since; processMovements runs first.
       const { depositId, attempts } = verification;
       await updateVerification(tx, {
@@ -139,24 +135,16 @@ async function saveResult(world: VerifyWorld, round: VerificationRound): Promise
       });
       return undefined;
     }
-    const known = await listDepositsToDecide(tx, {
-      intentIds: [intent.id],
-      movementIds: [verification.movement.id],
-      chain,
-      aboveBlock: lowestFinalBlock(config.finality, head),
-    });
-    const before = known.find((deposit) => deposit.id === verification.depositId);
+    const before = facts.known().find((deposit) => deposit.id === verification.depositId);
     if (before === undefined || !needsVerification(before, verification)) {
       await deleteVerification(tx, verification.depositId);
       return undefined;
     }
-    const exposures = known
-      .filter((deposit) => deposit.chain === chain && (isReceived(deposit) || isHeldForAgreement(deposit)))
-      .map(toExposure);
+    const exposure = exposureOn(facts, chain);
     const outcome = evaluateAgreement(votes, {
       requiredProviders: config.agreement?.providers ?? 1,
       isFinalAt: (heights) =>
-        lastCountableBlock(config.finality, { chain, ...heights }, exposures) >= before.block_number,
+        lastCountableBlock(config.finality, { chain, ...heights }, exposure) >= before.block_number,
     });
     const attempts = verification.attempts + 1;
     const after = applyOutcome(before, { outcome, attempts, at });
@@ -168,10 +156,7 @@ async function saveResult(world: VerifyWorld, round: VerificationRound): Promise
       attempts,
       retryAt: isAgreed ? null : addMs(at, retryDelayMs(attempts)),
     });
-    const changes = known.map((deposit) => ({ before: deposit, after: deposit === before ? after : deposit }));
-    const holdings = (await listUnchangedHoldings(tx, [intent.id])).get(intent.id) ?? [];
-    const cases = [{ intent, hasPendingMovements: false, changes, holdings }];
-    await applyDepositChanges(tx, world, { cases, heads, at });
+    await decideIntents(tx, world, { cases: [{ intent, facts: facts.withDeposits([{ before, after }]) }], at });
     return { outcome, attempts, before, after };
   });
 }

@@ -51,6 +51,7 @@ const KEY_COLUMNS = { intent_id: "text", chain: "text", token: "text" } as const
 /** The columns that the sums of dust write. */
 const SUM_COLUMNS = {
   ...KEY_COLUMNS,
+  is_stale: "boolean",
   dust_block: "int8",
   waiting_count: "int8",
   waiting_units: "numeric",
@@ -108,7 +109,7 @@ export async function listUnsummedHoldings(
   return rows;
 }
 
-type HoldingKey = Pick<Holding, "intent_id" | "chain" | "token">;
+export type HoldingKey = Pick<Holding, "intent_id" | "chain" | "token">;
 
 /** Dust rows of one inbox are movements without a deposit; the station has processed all of them when no movement of the intent waits. */
 const dustOf = (holding: RawBuilder<unknown>) => sql`
@@ -182,7 +183,7 @@ export async function writeHoldings(tx: Tx, holdings: readonly Holding[]): Promi
     update holding set dust_from = case when holding.dust_from > changed.dust_block and not holding.is_stale then holding.dust_from else (
         select movement.block_number from movement where ${dustOf(sql`holding`)} and movement.block_number > changed.dust_block
         order by movement.block_number limit 1) end,
-      is_stale = false, dust_block = changed.dust_block, waiting_count = changed.waiting_count, waiting_units = changed.waiting_units,
+      is_stale = changed.is_stale, dust_block = changed.dust_block, waiting_count = changed.waiting_count, waiting_units = changed.waiting_units,
       waiting_held_units = changed.waiting_held_units, counted_block = changed.counted_block, dust_count = changed.dust_count,
       dust_units = changed.dust_units, dust_held_units = changed.dust_held_units, dust_counted_at = changed.dust_counted_at,
       verified_block = changed.verified_block, verify_from = changed.verify_from

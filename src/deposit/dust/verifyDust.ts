@@ -3,18 +3,15 @@ import type { Chain } from "../../chain/chain.ts";
 import { balancesSince } from "../../chain/reader.ts";
 import { listInboxesOfIntents } from "../../intent/inboxStore.ts";
 import { isolateIntents } from "../../watch/store/isolateIntents.ts";
-import { findRoutes } from "../../intent/routes/findRoutes.ts";
 import { findPayoutWay } from "../../intent/routes/payoutWay.ts";
 import { lockIntents } from "../../intent/store.ts";
 import { addMs } from "../../kernel/clock.ts";
 import { findCursor } from "../../watch/store/store.ts";
-import { findHandoverCursor } from "../../watch/store/handoverStore.ts";
 import type { World } from "../../world.ts";
-import { applyDepositChanges, type DepositWorld } from "../applyDepositChanges.ts";
-import { lowestFinalBlock } from "../finality.ts";
-import { listDepositsToDecide, listHeads, listIntentsWithPendingMovements } from "../store.ts";
+import { decideIntents, type DepositWorld } from "../decision/applyDecisions.ts";
+import { readFacts } from "../decision/readFacts.ts";
 import { countWaitingDust, type Holding } from "./dust.ts";
-import { listUnchangedHoldings, listUnverifiedHoldings } from "./dustStore.ts";
+import { listUnverifiedHoldings } from "./dustStore.ts";
 import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 
 type VerifyDustWorld = DepositWorld & Pick<World, "wake">;
@@ -95,36 +92,22 @@ async function saveResult(
   const at = world.clock.now();
   const { chain } = holding;
   await world.db.transaction(async (tx) => {
-    const heads = await listHeads(tx);
     const intents = await lockIntents(tx, [holding.intent_id]);
-    const cursor = await findHandoverCursor(tx, "deposit_cursor", chain);
+    const cases = await readFacts(tx, world, { intents, chain, at });
     // processMovements runs first; the inbox stays due.
-    if ((await listIntentsWithPendingMovements(tx, cursor, [holding.intent_id])).size > 0) return;
-    const known = await listUnchangedHoldings(tx, [holding.intent_id]);
-    const aboveBlock = lowestFinalBlock(findWatchedChain(world.catalog, chain)?.finality ?? [], heads.get(chain));
-    const deposits = await listDepositsToDecide(tx, {
-      intentIds: [holding.intent_id],
-      movementIds: [],
-      chain,
-      aboveBlock,
-    });
-    const routesOf = await findRoutes({ db: tx, memory: world.memory }, intents);
-    const cases = intents.map((intent) => ({
+    if (cases.some(({ facts }) => facts.isBehind(chain))) return;
+    const decided = cases.map(({ intent, facts }) => ({
       intent,
-      hasPendingMovements: false,
-      changes: deposits.map((deposit) => ({ before: deposit, after: deposit })),
-      holdings: (known.get(intent.id) ?? []).map(({ before }) => {
-        if (before.chain !== chain || before.token !== holding.token || before.verify_from === null)
-          return { before, after: before };
-        const isSame = isConfirmed && !before.is_stale && before.dust_block === holding.dust_block;
-        if (!isSame) return { before, after: { ...before, verify_from: addMs(at, RETRY_MS) } };
-        const verified = { ...before, verify_from: null, verified_block: before.dust_block };
-        const way = findPayoutWay(intent, routesOf.get(intent.id) ?? [], before);
-        const reachesMinimum = before.waiting_units >= (way?.minimumUnits ?? 0n);
-        return { before, after: reachesMinimum ? countWaitingDust(verified, at) : verified };
+      facts: facts.withHoldings((known) => {
+        if (known.chain !== chain || known.token !== holding.token || known.verify_from === null) return known;
+        const isSame = isConfirmed && !known.is_stale && known.dust_block === holding.dust_block;
+        if (!isSame) return { ...known, verify_from: addMs(at, RETRY_MS) };
+        const verified = { ...known, verify_from: null, verified_block: known.dust_block };
+        const minimumUnits = findPayoutWay(intent, facts.routes, known)?.minimumUnits ?? 0n;
+        return known.waiting_units >= minimumUnits ? countWaitingDust(verified, at) : verified;
       }),
     }));
-    await applyDepositChanges(tx, world, { cases, heads, at });
+    await decideIntents(tx, world, { cases: decided, at });
   });
   if (isConfirmed) world.wake.notify("events");
 }

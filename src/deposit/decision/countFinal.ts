@@ -1,6 +1,6 @@
-import { isPriceReached } from "../intent/paymentStatus.ts";
-import type { IntentRow } from "../intent/store.ts";
-import { toPayoutUnits, type Deposit } from "./deposit.ts";
+import { isDeliverable, isPriceReached } from "../../intent/paymentStatus.ts";
+import type { IntentRow } from "../../intent/store.ts";
+import { toPayoutUnits, type Deposit } from "../deposit.ts";
 
 // Confirms and counts deposits in final blocks. Pure: the result is independent of the order in which blocks were read.
 
@@ -29,6 +29,12 @@ export function countFinal(intent: IntentRow, deposits: readonly Deposit[], cont
       ? { ...deposit, reason: "below_minimum" }
       : deposit;
   });
+}
+
+/** A confirmed deposit that a stricter rule does not confirm any more is seen again. Unchanged deposits are returned as the same objects. */
+export function confirmOrReturn(deposit: Deposit, finalBlocks: FinalBlocks, at: Date): Deposit {
+  if (deposit.status !== "confirmed" || deposit.block_number <= (finalBlocks.get(deposit.chain) ?? -1n)) return deposit;
+  return { ...deposit, status: "seen", reason: null, confirmed_at: null, updated_at: at };
 }
 
 function confirmDeposit(deposit: Deposit, context: CountContext): Deposit {
@@ -73,7 +79,7 @@ function selectCountable(
       changedKeys.add(key);
       reachedUnits += toPayoutUnits(deposit, intent);
     }
-    const isPaid = isIntentPriceReached(intent, reachedUnits);
+    const isPaid = isPriceDeliverable(intent, reachedUnits);
     for (const key of isPaid ? [...groups.keys()] : changedKeys) {
       const group = groups.get(key);
       if (!group || (!isPaid && group.units < group.minimumUnits)) continue;
@@ -96,4 +102,10 @@ function groupByBlock(deposits: readonly Deposit[]): Deposit[][] {
 export function isIntentPriceReached(intent: IntentRow, countedUnits: bigint): boolean {
   const price = intent.price_token_units;
   return price !== null && isPriceReached(price, intent.underpay_tolerance_bps, countedUnits);
+}
+
+/** Whether the price is reached, or so little is missing that no minimum delays the rest. */
+export function isPriceDeliverable(intent: IntentRow, units: bigint): boolean {
+  const { price_token_units: price, payout_decimals: decimals, underpay_tolerance_bps: toleranceBps } = intent;
+  return price !== null && isDeliverable({ price, decimals, toleranceBps }, units);
 }

@@ -1,0 +1,95 @@
+import { sql } from "kysely";
+import type { Tx } from "../../db/database.ts";
+import { array, unnest } from "../../db/parameters.ts";
+import type { HandoverCursorTable } from "../../db/roadSchema.ts";
+import type { Caip2 } from "../../kernel/caip.ts";
+import type { DepositRow } from "../deposit.ts";
+import type { ChainHead } from "../finality.ts";
+
+// The statements that read the facts of intents. The caller holds the locks of the intents, so their deposits and holdings stay as they are.
+
+/** SQL for the deposits that are in no final state: an index has exactly this condition. */
+const IS_UNDECIDED = sql<boolean>`
+  (deposit.status in ('seen','confirmed')
+    or deposit.status = 'held' and deposit.reason in ('provider_disagreement','provider_agreement_pending'))`;
+
+/** SQL for the chains of intents: where they have holdings or undecided deposits, and one that the caller names. What counted has a holding. */
+const chainsOf = (intentIds: readonly string[], chain: Caip2) => sql`
+  select intent_id, chain from holding where intent_id = any(${array(intentIds, "text")})
+  union select deposit.intent_id, deposit.chain from deposit
+    where deposit.intent_id = any(${array(intentIds, "text")}) and ${IS_UNDECIDED}
+  union select named.intent_id, ${chain} from unnest(${array(intentIds, "text")}) as named (intent_id)`;
+
+export type FactScope = {
+  intentIds: readonly string[];
+  /** The chain whose loop decides. */
+  chain: Caip2;
+};
+
+/** The heads of the chains of these intents, by chain. */
+export async function listHeadsOfIntents(
+  tx: Tx,
+  { intentIds, chain }: FactScope,
+): Promise<ReadonlyMap<string, ChainHead>> {
+  const { rows } = await sql<ChainHead>`
+    select chain_cursor.chain, number, safe_number as "safeNumber", finalized_number as "finalizedNumber"
+    from (select distinct chain from (${chainsOf(intentIds, chain)}) as found) as named
+    join chain_cursor on chain_cursor.chain = named.chain`.execute(tx);
+  return new Map(rows.map((head) => [head.chain, head]));
+}
+
+export type IntentChain = { intentId: string; chain: Caip2; isBehind: boolean };
+
+/**
+ * The chains of these intents, and whether movements of the intent wait there beyond the station's cursor, or it is quarantined: its deposits
+ * do not match the chain yet. `upto` is the cursor of the caller's chain after its batch. Other cursors are read, not locked.
+ */
+export async function listIntentChains(
+  tx: Tx,
+  { intentIds, chain }: FactScope,
+  upto: HandoverCursorTable | undefined,
+): Promise<IntentChain[]> {
+  const [revision, movementId] = [upto?.revision ?? null, upto?.movement_id ?? null];
+  const { rows } = await sql<IntentChain>`
+    select named.intent_id as "intentId", named.chain, exists (
+        select from movement where movement.intent_id = named.intent_id and movement.chain = named.chain and movement.direction = 'in'
+          and (movement.revision, movement.id) > (named.revision, named.movement_id)
+      ) or exists (
+        select from quarantine where quarantine.station = 'deposit' and quarantine.chain = named.chain
+          and quarantine.intent_id = named.intent_id) as "isBehind"
+    from (
+      select found.intent_id, found.chain,
+        coalesce(case found.chain when ${chain} then ${revision}::int8 end, deposit_cursor.revision, 0) as revision,
+        coalesce(case found.chain when ${chain} then ${movementId}::int8 end, deposit_cursor.movement_id, 0) as movement_id
+      from (${chainsOf(intentIds, chain)}) as found left join deposit_cursor on deposit_cursor.chain = found.chain
+    ) as named`.execute(tx);
+  return rows;
+}
+
+/**
+ * The deposits that decide what counts for these intents: those in no final state, those above the given block of their chain, which a reorg may
+ * still drop, and those of the given movements.
+ */
+export async function listDepositsToDecide(
+  tx: Tx,
+  scope: {
+    intentIds: readonly string[];
+    movementIds: readonly bigint[];
+    above: readonly { intent_id: string; chain: string; block_number: bigint }[];
+  },
+): Promise<DepositRow[]> {
+  const { rows } = await sql<DepositRow>`
+    select decided.* from deposit decided where decided.id = any(array(
+      select deposit.id from deposit where deposit.intent_id = any(${array(scope.intentIds, "text")}) and ${IS_UNDECIDED}
+      union all
+      select recent.id from ${unnest("asked", scope.above, { intent_id: "text", chain: "text", block_number: "int8" })}
+      cross join lateral (
+        select deposit.id from deposit where deposit.intent_id = asked.intent_id and deposit.chain = asked.chain
+          and deposit.block_number > asked.block_number
+        offset 0
+      ) as recent
+      union all
+      select deposit.id from deposit where deposit.movement_id = any(${array(scope.movementIds, "int8")})
+    )) order by decided.seq`.execute(tx);
+  return rows;
+}

@@ -1,0 +1,89 @@
+import { findWatchedChain, type Catalog } from "../../catalog/catalog.ts";
+import type { Tx } from "../../db/database.ts";
+import type { HandoverCursorTable } from "../../db/roadSchema.ts";
+import { findRoutes } from "../../intent/routes/findRoutes.ts";
+import { isDestinationTaken, type IntentRow } from "../../intent/store.ts";
+import type { World } from "../../world.ts";
+import type { SingleProviderTotal } from "../agreement/agreement.ts";
+import { listUnchangedHoldings } from "../dust/dustStore.ts";
+import { lowestFinalBlock, type ChainHead } from "../finality.ts";
+import { listSingleProviderTotals } from "../store.ts";
+import { listDepositsToDecide, listHeadsOfIntents, listIntentChains, type IntentChain } from "./factReads.ts";
+import { IntentFacts, type ChainFacts } from "./facts.ts";
+
+/** A locked intent with all facts by which it is decided. */
+export type IntentCase = { intent: IntentRow; facts: IntentFacts };
+
+type FactsRequest = {
+  /** Locked by the caller, before anything else is read. */
+  intents: readonly IntentRow[];
+  /** The chain whose loop decides. */
+  chain: HandoverCursorTable["chain"];
+  /** The movements whose deposits the caller changes. */
+  movementIds?: readonly bigint[];
+  /** The cursor of the chain after the caller's batch; by default its present cursor. */
+  upto?: HandoverCursorTable;
+  at: Date;
+};
+
+/**
+ * Reads the facts of locked intents. The order matters: heads come before what waits, because a head of a branch that replaced a block shows with
+ * it the movements of that block as changed. So a deposit is never counted by a head that no longer has its block.
+ */
+export async function readFacts(
+  tx: Tx,
+  world: Pick<World, "catalog" | "memory">,
+  request: FactsRequest,
+): Promise<IntentCase[]> {
+  const { intents, chain, movementIds = [], upto, at } = request;
+  if (intents.length === 0) return [];
+  const scope = { intentIds: intents.map((intent) => intent.id), chain };
+  const heads = await listHeadsOfIntents(tx, scope);
+  const intentChains = await listIntentChains(tx, scope, upto);
+  const above = intentChains.map(({ intentId, chain: on }) => {
+    const tiers = findWatchedChain(world.catalog, on)?.finality ?? [];
+    return { intent_id: intentId, chain: on, block_number: lowestFinalBlock(tiers, heads.get(on)) };
+  });
+  const deposits = await listDepositsToDecide(tx, { intentIds: scope.intentIds, movementIds, above });
+  const holdingsOf = await listUnchangedHoldings(tx, scope.intentIds);
+  const routesOf = await findRoutes({ db: tx, memory: world.memory }, intents);
+  const totals = await loadSingleProviderTotals(tx, world.catalog, scope.intentIds);
+  const chainsOf = Map.groupBy(intentChains, ({ intentId }) => intentId);
+  const depositsOf = Map.groupBy(deposits, (deposit) => deposit.intent_id);
+  const cases: IntentCase[] = [];
+  for (const intent of intents) {
+    const facts = IntentFacts.of({
+      chains: new Map((chainsOf.get(intent.id) ?? []).map((on) => [on.chain, toChainFacts(world.catalog, on, heads)])),
+      deposits: (depositsOf.get(intent.id) ?? []).map((deposit) => ({ before: deposit, after: deposit })),
+      holdings: holdingsOf.get(intent.id) ?? [],
+      routes: routesOf.get(intent.id) ?? [],
+      singleProviderTotals: totals.filter(({ intentId }) => intentId === intent.id),
+      isDestinationTaken: intent.status === "settled" && intent.occupies && (await isDestinationTaken(tx, intent)),
+      at,
+    });
+    cases.push({ intent, facts });
+  }
+  return cases;
+}
+
+function toChainFacts(catalog: Catalog, on: IntentChain, heads: ReadonlyMap<string, ChainHead>): ChainFacts {
+  const config = findWatchedChain(catalog, on.chain);
+  const [head, tiers] = [heads.get(on.chain), config?.finality ?? []];
+  return {
+    head,
+    tiers,
+    lowestFinalBlock: lowestFinalBlock(tiers, head),
+    isBehind: on.isBehind,
+    agreement: config?.agreement,
+  };
+}
+
+/** Reads the totals only when a chain has a limit above 0; at 0 every deposit needs agreement. */
+async function loadSingleProviderTotals(
+  tx: Tx,
+  catalog: Catalog,
+  intentIds: readonly string[],
+): Promise<SingleProviderTotal[]> {
+  const isLimited = catalog.chains.some((chain) => (chain.agreement?.abovePriceUnits ?? 0n) > 0n);
+  return isLimited ? listSingleProviderTotals(tx, intentIds) : [];
+}
