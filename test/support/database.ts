@@ -68,6 +68,15 @@ export async function createPostgresDatabase(contents: "migrated" | "empty" = "m
   return { url: running.urlOf(name), drop: () => executeSql(running, `drop database ${name} with (force)`) };
 }
 
+/** A second database with the rows of the first one, as a standby has them. Nobody may be connected to the first one. */
+export async function copyPostgresDatabase({ url }: Pick<PostgresDatabase, "url">): Promise<PostgresDatabase> {
+  const running = await server();
+  const original = /\/(\w+)\?/.exec(url)?.[1] ?? "";
+  const name = `${original}_copy${databaseCount++}`;
+  await copyDatabase(running, name, original);
+  return { url: running.urlOf(name), drop: () => executeSql(running, `drop database ${name} with (force)`) };
+}
+
 let databaseCount = 1;
 let snapshotMade: Promise<Blob> | undefined;
 let serverStarted: Promise<TestServer> | undefined;

@@ -6,24 +6,39 @@ import type { Caip2, Namespace } from "../../kernel/caip.ts";
 
 // Queries of the watch station on inboxes.
 
+export type InboxPage = {
+  /** All numbers, comma-separated. */
+  seqs: string;
+  /** All addresses, comma-separated. An inbox of another namespace has an empty one, so that its number is no gap. */
+  addresses: string;
+  /** The row at `seq` as text; null where none has this number. */
+  anchor: string | null;
+  /** The same of the highest number of the page; null where it is empty. */
+  lastAnchor: string | null;
+};
+
+/** A number can be drawn again after a restore, and an address that follows from its intent can be stored again. The time differs. */
+const ANCHOR = sql.raw("namespace || ':' || address || ' ' || created_at::text");
+
 /**
- * Inboxes in order of their numbers: at most `limit` above `seq`, and those with the given numbers. Returns two texts, all numbers and all
- * addresses, comma-separated, because rows cost this process seven times as much. An inbox of another namespace has an empty address, so
- * that its number is no gap.
+ * Inboxes in order of their numbers: at most `limit` above `seq`, and those with the given numbers. It returns texts, because rows cost
+ * this process seven times as much.
  */
 export async function readInboxesAfter(
   db: Db,
   page: { namespace: Namespace; seq: number; gapSeqs: readonly number[]; limit: number },
-): Promise<{ seqs: string; addresses: string }> {
+): Promise<InboxPage> {
   const { namespace, seq, gapSeqs, limit } = page;
-  const { rows } = await sql<{ seqs: string; addresses: string }>`/* named: read_inboxes_after */
-    with beyond as (select seq, namespace, address from inbox where seq > ${seq}::int8 order by seq limit ${limit}::int8),
+  const { rows } = await sql<InboxPage>`/* named: read_inboxes_after */
+    with beyond as (select seq, namespace, address, created_at from inbox where seq > ${seq}::int8 order by seq limit ${limit}::int8),
       found as (select * from beyond union all
-        select seq, namespace, address from inbox where seq = any(${array(gapSeqs, "int8")}))
+        select seq, namespace, address, created_at from inbox where seq = any(${array(gapSeqs, "int8")}))
     select coalesce(string_agg(seq::text, ','), '') as seqs,
-      coalesce(string_agg(case namespace when ${namespace} then address else '' end, ','), '') as addresses
+      coalesce(string_agg(case namespace when ${namespace} then address else '' end, ','), '') as addresses,
+      (select ${ANCHOR} from inbox where seq = ${seq}::int8) as anchor,
+      (select ${ANCHOR} from beyond order by seq desc limit 1) as "lastAnchor"
     from found`.execute(db.root);
-  return rows[0] ?? { seqs: "", addresses: "" };
+  return rows[0] ?? { seqs: "", addresses: "", anchor: null, lastAnchor: null };
 }
 
 /** Those of the addresses that are inboxes on a chain. */

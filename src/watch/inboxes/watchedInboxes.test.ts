@@ -1,7 +1,12 @@
 import { equal, ok, rejects } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { sql } from "kysely";
-import { createPostgresDatabase, thoroughDatabases, openTestDatabase } from "../../../test/support/database.ts";
+import {
+  copyPostgresDatabase,
+  createPostgresDatabase,
+  thoroughDatabases,
+  openTestDatabase,
+} from "../../../test/support/database.ts";
 import { insertAccount, insertIntent, insertMissingInboxes, randomAddress } from "../../../test/support/intents.ts";
 import { openDatabase, type Db } from "../../db/database.ts";
 import { systemClock, type Clock } from "../../kernel/clock.ts";
@@ -58,6 +63,29 @@ for (const kind of thoroughDatabases) {
     });
   });
 }
+
+test("after a failover that lost commits, intents that get the numbers of the lost ones are known", async () => {
+  const primary = await createPostgresDatabase();
+  const seeded = await openDatabaseAt(primary.url);
+  const account_id = await insertAccount(seeded);
+  const kept = await insertIntent(seeded, { account_id });
+  await seeded.close();
+  const standby = await copyPostgresDatabase(primary);
+  const [before, after] = [await openDatabaseAt(primary.url), await openDatabaseAt(standby.url)];
+  const inboxes = new WatchedInboxes(systemClock, "eip155");
+  const lost = [await insertIntent(before, { account_id }), await insertIntent(before, { account_id })];
+  await inboxes.refresh(before);
+  ok([kept, ...lost].every((intent) => inboxes.has(intent.inbox_address)));
+  for (let round = 0; round < 4; round += 1) {
+    const made = await insertIntent(after, { account_id });
+    await inboxes.refresh(after);
+    ok(inboxes.has(made.inbox_address), `the intent ${round + 1} after the failover`);
+    ok(inboxes.has(kept.inbox_address));
+  }
+  await Promise.all([before.close(), after.close()]);
+  await standby.drop();
+  await primary.drop();
+});
 
 test("a create in one process is known in another, also after a lost connection", async () => {
   const { url, drop } = await createPostgresDatabase();

@@ -18,8 +18,10 @@ export class WatchedInboxes {
   readonly #addresses: AddressMatcher;
   readonly #namespace: Namespace;
   readonly #clock: Clock;
-  readonly #gaps = new SequenceGaps();
+  #gaps = new SequenceGaps();
   #lastSeq = 0;
+  /** The row with this number, by which a restored database shows. */
+  #anchor: string | null = null;
   #running: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
 
@@ -63,13 +65,28 @@ export class WatchedInboxes {
     for (let page = 0; page < PAGES_MAX; page += 1) {
       const gapSeqs = this.#gaps.listDue(this.#clock.monotonicMs());
       const page = { namespace: this.#namespace, seq: this.#lastSeq, gapSeqs, limit: PAGE_SIZE };
-      const { seqs, addresses } = await readInboxesAfter(db, page);
+      const { seqs, addresses, anchor, lastAnchor } = await readInboxesAfter(db, page);
+      if (anchor !== this.#anchor) {
+        this.#restart();
+        continue;
+      }
       if (seqs === "") return;
       const numbers = seqs.split(",").map(Number);
       this.#addresses.addAll(Buffer.from(addresses, "latin1"));
       this.#noteNumbers(numbers);
+      this.#anchor = lastAnchor ?? anchor;
       if (numbers.length < PAGE_SIZE) return;
     }
+  }
+
+  /**
+   * Inboxes never change, so another row at the last number means that the database lost its newest ones and gives their numbers to others.
+   * All are loaded again. The lost ones stay: they match nothing in the database.
+   */
+  #restart(): void {
+    this.#gaps = new SequenceGaps();
+    this.#lastSeq = 0;
+    this.#anchor = null;
   }
 
   #noteNumbers(seqs: readonly number[]): void {

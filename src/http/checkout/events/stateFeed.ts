@@ -101,7 +101,8 @@ export class StateFeed {
     this.#round += 1;
     const changed = await this.#changes.read();
     // Marked before the reads, so that a read which fails is repeated.
-    for (const [intentId, entry] of this.#watched) if (changed.has(intentId)) entry.readAtRound = undefined;
+    for (const [intentId, entry] of this.#watched)
+      if (changed === undefined || changed.has(intentId)) entry.readAtRound = undefined;
     for (const entry of this.#listDue()) entry.readAtRound = undefined;
     const unread = [...this.#watched].filter(([, { readAtRound }]) => readAtRound === undefined);
     await this.#refresh(unread.map(([intentId]) => intentId));
