@@ -3,6 +3,7 @@ import { countHeldForAgreement } from "../deposit/agreement/verificationStore.ts
 import { isAgreementReason } from "../deposit/deposit.ts";
 import { addMs, DAY_MS } from "../kernel/clock.ts";
 import { countDifferences } from "../watch/reconcile/balanceStore.ts";
+import { countUnreadable } from "../watch/unreadable/unreadableStore.ts";
 import type { World } from "../world.ts";
 import type { AlarmCondition } from "./alarm.ts";
 import { checkCrossings } from "./checkBridge.ts";
@@ -22,6 +23,7 @@ export async function checkRows(world: RowCheckWorld): Promise<AlarmCondition[]>
   const groups = await Promise.all([
     checkHeldDeposits(world),
     checkDifferences(world),
+    checkUnreadable(world),
     checkQuarantine(world),
     checkSettlements(world),
     checkLateDeposits(world),
@@ -44,6 +46,14 @@ async function checkDifferences({ db }: RowCheckWorld): Promise<AlarmCondition[]
     alarm: "balance_differs",
     subject: chain,
     facts: { chain, balances: Number(count) },
+  }));
+}
+
+async function checkUnreadable({ db }: RowCheckWorld): Promise<AlarmCondition[]> {
+  return (await countUnreadable(db)).map(({ chain, rows, inboxRows, leftOut, reason, inbox }) => ({
+    alarm: "unreadable_rows",
+    subject: chain,
+    facts: { chain, rows: Number(rows), namingInboxes: Number(inboxRows), leftOut: Number(leftOut), reason, inbox },
   }));
 }
 

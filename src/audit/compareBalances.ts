@@ -3,7 +3,8 @@ import type { Chain } from "../chain/chain.ts";
 import type { Db } from "../db/database.ts";
 import { isInboxOnChain } from "../intent/inboxStore.ts";
 import type { Caip2 } from "../kernel/caip.ts";
-import { compareInboxes, isDifferent, type ComparedBalance } from "../watch/reconcile/compareInboxes.ts";
+import type { ComparedBalance } from "../watch/reconcile/comparedBalance.ts";
+import { compareInboxes, isDifferent } from "../watch/reconcile/compareInboxes.ts";
 import type { ComparedInbox } from "../watch/reconcile/passPages.ts";
 import type { World } from "../world.ts";
 

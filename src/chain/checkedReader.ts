@@ -2,6 +2,7 @@ import {
   ProviderFailed,
   type ChainReader,
   type FilteredTransfers,
+  type Skipping,
   type TransactionProof,
   type Transfer,
   type TransferScope,
@@ -14,14 +15,19 @@ import {
 type TransferRequest = { scope: TransferScope; tokens: readonly string[]; parties?: readonly string[] | undefined };
 
 /**
- * The same reader, whose answers are compared with their requests. They reject with ProviderFailed
- * `contradictory` where they contradict them.
+ * The same reader, whose answers are compared with their requests. They reject with ProviderFailed `contradictory` where they contradict them.
+ * `skipped`: what every reading leaves out.
  */
-export function checkedReader<Reader extends ChainReader>(reader: Reader): Reader {
+export function checkedReader<Reader extends ChainReader>(reader: Reader, { skipped }: Skipping = {}): Reader {
   const { name } = reader;
+  const skipping = skipped === undefined ? {} : { skipped };
   const checks: Partial<ChainReader> = {
     transfers: async (scope, tokens, parties) =>
-      assertTransfersMatch(name, await reader.transfers(scope, tokens, parties), { scope, tokens, parties }),
+      assertTransfersMatch(name, await reader.transfers({ ...scope, ...skipping }, tokens, parties), {
+        scope,
+        tokens,
+        parties,
+      }),
     proofs: async (chainTxs) => assertProofsMatch(name, await reader.proofs(chainTxs), chainTxs),
     balances: async (token, owners, at) => {
       const balances = await reader.balances(token, owners, at);
@@ -37,13 +43,16 @@ export function checkedReader<Reader extends ChainReader>(reader: Reader): Reade
     };
   if (reader.filterTransfers)
     checks.filterTransfers = async (scope, tokens, filter): Promise<FilteredTransfers> => {
-      const filtered = await reader.filterTransfers?.(scope, tokens, filter);
+      const filtered = await reader.filterTransfers?.({ ...scope, ...skipping }, tokens, filter);
       assertTransfersMatch(name, filtered?.transfers ?? [], { scope, tokens });
       return filtered ?? { transfers: [], scannedCount: 0, lastBlockHash: undefined };
     };
   if (reader.recheckTransfers)
     checks.recheckTransfers = async (scope, tokens) =>
-      assertTransfersMatch(name, (await reader.recheckTransfers?.(scope, tokens)) ?? [], { scope, tokens });
+      assertTransfersMatch(name, (await reader.recheckTransfers?.({ ...scope, ...skipping }, tokens)) ?? [], {
+        scope,
+        tokens,
+      });
   if (reader.blocksWithProofs)
     checks.blocksWithProofs = async (numbers, chainTxs) => {
       const { blocks = [], proofs = [] } = (await reader.blocksWithProofs?.(numbers, chainTxs)) ?? {};

@@ -15,6 +15,7 @@ import {
   type Transfer,
   type TransferScope,
 } from "./reader.ts";
+import { SkippedEntries, type UnreadableHandler } from "./unreadable/unreadableEntry.ts";
 
 /** Cooldown after a failure; it doubles with each further failure in a row. */
 const COOLDOWN_MS_MIN = 1_000;
@@ -23,6 +24,8 @@ const COOLDOWN_MS_MAX = 60_000;
 const RETRY_AFTER_MS_MAX = 3_600_000;
 /** A rate-limited provider gets no requests for at most this long, even when it is the only one: requests would extend the limit. */
 const RATE_LIMITED_MS_MAX = 60_000;
+/** Readings of one request after the first, each without what the one before it could not parse. */
+const REPEATS_MAX = 4;
 /** A URL can point at another chain while the service runs. */
 const IDENTITY_TTL_MS = 3_600_000;
 
@@ -55,7 +58,10 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
   readonly failureCounts = new Map<string, number>();
   /** Present where every provider has it. */
   readonly holdings?: (token: string, owners: readonly string[]) => Promise<Holdings>;
+  /** What readings leave out, because the station that reads the chain has a row for it. */
+  readonly skipped: SkippedEntries;
   readonly #slots: readonly ProviderSlot<Reader>[];
+  #handleUnreadable: UnreadableHandler | undefined;
   readonly #clock: Timer;
   readonly #log: Logger;
   #genesisHash: string | undefined;
@@ -64,8 +70,10 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
   constructor(readers: readonly [Reader, ...Reader[]], world: { clock: Timer; log: Logger }) {
     this.caip2 = readers[0].caip2;
     this.name = readers.map((reader) => reader.name).join(", ");
+    const skipped = new SkippedEntries(world.clock);
+    this.skipped = skipped;
     this.#slots = readers.map((reader) => ({
-      reader: checkedReader(reader),
+      reader: checkedReader(reader, { skipped }),
       failures: 0,
       cooldownUntilMs: 0,
       rateLimitedUntilMs: 0,
@@ -114,6 +122,11 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
         }
       }),
     );
+  }
+
+  /** Sets who decides whether readings may leave out what nobody can parse. Without one such a reading fails. */
+  onUnreadable(handler: UnreadableHandler): void {
+    this.#handleUnreadable = handler;
   }
 
   /** The number of providers; those with the same name count once. */
@@ -198,15 +211,31 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
     return this.ask((reader) => reader.tokenDecimals(token));
   }
 
+  /** What every provider answers alike and nobody can parse must not stop what stands beside it, so the request is repeated without it. */
   async #askInOrder<T>(slots: readonly ProviderSlot<Reader>[], work: (reader: Reader) => Promise<T>): Promise<T> {
+    const leftOut = new Set<string>();
+    for (let repeats = 0; ; repeats += 1) {
+      try {
+        return await this.#askOnce(slots, work);
+      } catch (error) {
+        const unreadable = error instanceof ProviderFailed ? error.unreadable : [];
+        // What the request needs itself cannot be left out.
+        if (repeats === REPEATS_MAX || unreadable.every(({ key }) => leftOut.has(key))) throw error;
+        if ((await this.#handleUnreadable?.(unreadable)) !== true) throw error;
+        for (const { key } of unreadable) leftOut.add(key);
+      }
+    }
+  }
+
+  async #askOnce<T>(slots: readonly ProviderSlot<Reader>[], work: (reader: Reader) => Promise<T>): Promise<T> {
     let failure: unknown;
     for (const slot of slots) {
       try {
         return await this.askSlot(slot, work);
       } catch (error) {
         if (!allowsFailover(error)) throw error;
-        // A mismatch is reported only when no other provider failed for a temporary reason.
-        if (failure === undefined || failure instanceof ChainMismatch) failure = error;
+        // A mismatch is reported only when no other provider failed for a temporary reason. What cannot be parsed may be left out.
+        if (failure === undefined || failure instanceof ChainMismatch || isUnreadable(error)) failure = error;
       }
     }
     throw failure;
@@ -289,7 +318,12 @@ async function askHoldings(reader: ChainReader, token: string, owners: readonly 
 
 function isProviderFault(error: unknown): boolean {
   if (error instanceof ChainMismatch) return true;
-  return error instanceof ProviderFailed && error.kind !== "range_too_large" && error.kind !== "unknown_block";
+  // A range that is too large, a block that is not there yet, and what nobody can parse are answers.
+  return error instanceof ProviderFailed && !["range_too_large", "unknown_block", "unreadable"].includes(error.kind);
+}
+
+function isUnreadable(error: unknown): boolean {
+  return error instanceof ProviderFailed && error.kind === "unreadable";
 }
 
 function allowsFailover(error: unknown): boolean {

@@ -1,4 +1,5 @@
 import type { Caip2 } from "../kernel/caip.ts";
+import type { SkippedEntries, UnreadableEntry, UnreadableVerdict } from "./unreadable/unreadableEntry.ts";
 
 // A reader is one provider's view of one chain, of any kind. It requests and decodes; it keeps no cursor, decides nothing and never
 // retries. The code above compares providers in the same way for every kind.
@@ -88,8 +89,11 @@ export type Holdings = { blockNumber: bigint; units: bigint[] };
 
 export type BlockRange = { fromBlock: bigint; toBlock: bigint };
 
+/** What a reading leaves out although nobody can parse it. Without it everything in the scope must be readable. */
+export type Skipping = { skipped?: SkippedEntries };
+
 /** One block, or a range. A block's number is verified as well, because an answer may have the right hash and a wrong number. */
-export type TransferScope = BlockId | BlockRange;
+export type TransferScope = (BlockId | BlockRange) & Skipping;
 
 export type BlockId = { blockHash: string; blockNumber: bigint };
 
@@ -107,7 +111,7 @@ export interface ChainReader {
   block(at: { number: bigint } | { hash: string }): Promise<BlockRef | undefined>;
   /**
    * Every transfer of the tokens in the scope; with `parties` (at most 1,000), only those from or to one of them. Throws when the answer is
-   * incomplete or the block hash unknown.
+   * incomplete or the block hash unknown, and ProviderFailed `unreadable` with everything in the scope that cannot be parsed.
    */
   transfers(scope: TransferScope, tokens: readonly string[], parties?: readonly string[]): Promise<Transfer[]>;
   /**
@@ -116,13 +120,22 @@ export interface ChainReader {
    */
   mayContainTransfers?(block: BlockRef, tokens: readonly string[]): boolean;
   /** Like `transfers` of a range, but parses only filtered ones. Absent where that saves nothing. */
-  filterTransfers?(range: BlockRange, tokens: readonly string[], filter: AddressFilter): Promise<FilteredTransfers>;
+  filterTransfers?(
+    range: BlockRange & Skipping,
+    tokens: readonly string[],
+    filter: AddressFilter,
+  ): Promise<FilteredTransfers>;
   /**
    * The same transfers of one block from another record of the provider, for a comparison with `transfers`. It costs more. Absent where the
    * provider has only one record.
    */
-  recheckTransfers?(block: BlockId, tokens: readonly string[]): Promise<Transfer[]>;
-  /** One proof for each transaction that the provider knows as mined, failed ones included. */
+  recheckTransfers?(block: BlockId & Skipping, tokens: readonly string[]): Promise<Transfer[]>;
+  /**
+   * What the provider has of entries that could not be parsed, by their keys. An entry that it does not answer is absent. Absent where the kind
+   * has no such entries.
+   */
+  recheckUnreadable?(entries: readonly UnreadableEntry[]): Promise<ReadonlyMap<string, UnreadableVerdict>>;
+  /** One proof for each transaction that the provider knows as mined, failed ones included. Throws `unreadable` as `transfers` does. */
   proofs(chainTxs: readonly string[]): Promise<TransactionProof[]>;
   /** `block` of each number, in their order, and `proofs` in one request, where that saves requests. */
   blocksWithProofs?(
@@ -154,12 +167,19 @@ export type RangeSuggestion = {
   isLimit: boolean;
 };
 
-export type FailureDetails = ErrorOptions & { suggestion?: RangeSuggestion; retryAfterMs?: number };
+export type FailureDetails = ErrorOptions & {
+  suggestion?: RangeSuggestion;
+  retryAfterMs?: number;
+  unreadable?: readonly UnreadableEntry[];
+};
 
 /** The provider gave no complete answer. A retry, or another provider, may help. */
 export class ProviderFailed extends Error {
   override readonly name = "ProviderFailed";
-  /** `bad_answer`: a malformed one. `contradictory`: well formed, but it contradicts its request or another answer. */
+  /**
+   * `bad_answer`: a malformed one. `contradictory`: well formed, but it contradicts its request or another answer. `unreadable`: complete, but no
+   * reader of this release can parse a part of it.
+   */
   readonly kind:
     | "unreachable"
     | "timeout"
@@ -167,17 +187,21 @@ export class ProviderFailed extends Error {
     | "range_too_large"
     | "unknown_block"
     | "bad_answer"
-    | "contradictory";
+    | "contradictory"
+    | "unreadable";
   /** Only for `range_too_large`, when the provider's text names a size. */
   readonly suggestion: RangeSuggestion | undefined;
   /** The delay that the provider requests, in milliseconds. */
   readonly retryAfterMs: number | undefined;
+  /** Only for `unreadable`: what cannot be parsed. */
+  readonly unreadable: readonly UnreadableEntry[];
 
   constructor(kind: ProviderFailed["kind"], message: string, details: FailureDetails = {}) {
     super(message, details);
     this.kind = kind;
     this.suggestion = details.suggestion;
     this.retryAfterMs = details.retryAfterMs;
+    this.unreadable = details.unreadable ?? [];
   }
 }
 

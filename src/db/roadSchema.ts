@@ -308,3 +308,28 @@ export type QuarantineTable = {
   since: Date;
   retry_at: Date;
 };
+
+/** What every provider of a chain answers alike, no reader can parse, and names an inbox or the program that empties inboxes. */
+export type UnreadableTable = {
+  chain: Caip2;
+  /** The transaction, log or account, as the kind of chain names it. */
+  subject: string;
+  kind: "transaction" | "log" | "account";
+  chain_tx: string | null;
+  block_number: bigint | null;
+  /** Its place in the block, where that is known. */
+  place: bigint | null;
+  /** The inboxes that its raw text names, as far as they are known. */
+  inboxes: string[];
+  names_program: boolean;
+  reason: string;
+  /** Who answered so when the row was stored. */
+  providers: string;
+  first_seen_at: Date;
+  last_seen_at: Date;
+  tries: Generated<number>;
+  retry_at: Date;
+};
+
+/** How many such entries of a chain have no row, because it has too many. */
+export type UnreadableOverflowTable = { chain: Caip2; left_out: bigint; last_seen_at: Date };

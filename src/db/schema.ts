@@ -305,6 +305,8 @@ export interface Schema {
   balance_pass: BalancePassTable;
   balance_difference: BalanceDifferenceTable;
   awaited_burn: road.AwaitedBurnTable;
+  unreadable: road.UnreadableTable;
+  unreadable_overflow: road.UnreadableOverflowTable;
   deposit: road.DepositTable;
   deposit_agreement: road.DepositAgreementTable;
   deposit_cursor: road.HandoverCursorTable;

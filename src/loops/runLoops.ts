@@ -11,6 +11,7 @@ import { runLoop, type Loop } from "./loop.ts";
 import { checkTokensLoop } from "./chain/checkTokensLoop.ts";
 import { primeAccountsLoop } from "./primeAccountsLoop.ts";
 import { reconcileBalancesLoop } from "./chain/reconcileBalancesLoop.ts";
+import { retryUnreadableLoop } from "./retryUnreadableLoop.ts";
 import { scanHintedInboxesLoop } from "./chain/scanHintedInboxesLoop.ts";
 import { sumDustLoop } from "./chain/sumDustLoop.ts";
 import {
@@ -41,6 +42,7 @@ export function createLoops(world: World): Loop[] {
       watchChainLoop(world, chain),
       recheckSuspectBlocksLoop(world, chain),
       scanHintedInboxesLoop(world, chain),
+      retryUnreadableLoop(world, chain),
       ...(isReadByAccounts(chain) ? followAccountsLoops(world, chain) : [reconcileBalancesLoop(world, chain)]),
       processDepositsLoop(world, chain),
       sumDustLoop(world, chain),

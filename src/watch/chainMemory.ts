@@ -5,6 +5,7 @@ import type { MemorySlot } from "../kernel/processMemory.ts";
 import type { World } from "../world.ts";
 import { PARSED_LOGS_TARGET, FILTERED_LOGS_TARGET, RangeSize } from "./catchUp/readRange.ts";
 import type { ProgressSample } from "./catchUp/pace.ts";
+import type { ComparedBalance } from "./reconcile/comparedBalance.ts";
 import type { KnownBlock } from "./store/store.ts";
 import { WatchedInboxes } from "./inboxes/watchedInboxes.ts";
 
@@ -71,6 +72,8 @@ export type ChainMemory = {
   rereadPausedUntilMs: number;
   /** Since when a balance differs without an explanation, by inbox, token and provider, on the monotonic clock. */
   readonly unexplainedSinceMs: Map<string, number>;
+  /** Differences that this process has found and not searched yet, by inbox and token. */
+  readonly newDifferences: Map<string, ComparedBalance>;
   /** Up to which block the transfers of an inbox were read in parts, by inbox and token. */
   readonly partlyRead: Map<string, bigint>;
   /** Whether the current pass over all balances asks the last provider first. */
@@ -82,6 +85,10 @@ export type ChainMemory = {
   readonly otherTokens: { viewedAtMs: number; isViewedDue: boolean; pageAtMs: number };
   /** Whether payers are looking at inboxes whose balances show deposits. */
   isViewed: boolean;
+  /** Whether readings leave out what has a row because it cannot be parsed. */
+  isSkippingUnreadable: boolean;
+  /** Since when an entry that cannot be parsed waits for the answer of a second provider, on the monotonic clock. */
+  readonly waitingUnreadable: Map<string, number>;
   /** The current catch-up. */
   catchUp: CatchUp | undefined;
 };
@@ -121,10 +128,13 @@ export function getChainMemory({ clock, memory: process }: MemoryWorld, chain: C
       conflictsCheckedAtMs: -Infinity,
       rereadPausedUntilMs: 0,
       unexplainedSinceMs: new Map(),
+      newDifferences: new Map(),
       partlyRead: new Map(),
       isPassReverse: true,
       otherTokens: { viewedAtMs: -Infinity, isViewedDue: false, pageAtMs: -Infinity },
       isViewed: false,
+      isSkippingUnreadable: false,
+      waitingUnreadable: new Map(),
       catchUp: undefined,
     };
     chains.set(chain, memory);

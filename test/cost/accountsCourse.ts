@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import type { Chain } from "../../src/chain/chain.ts";
 import { Providers } from "../../src/chain/providers.ts";
 import type { ChainReader } from "../../src/chain/reader.ts";
-import { followAccounts } from "../../src/watch/accounts/followAccounts.ts";
+import { followAccounts, searchAccounts } from "../../src/watch/accounts/followAccounts.ts";
+import { retryUnreadable } from "../../src/watch/unreadable/retryUnreadable.ts";
 import { addMs } from "../../src/kernel/clock.ts";
 import { upsertViewHints } from "../../src/view/store.ts";
 import { preparePasses } from "../../src/watch/reconcile/reconcileBalances.ts";
@@ -36,6 +37,7 @@ export async function findDepositsByBalances(world: CostWorld): Promise<void> {
   await upsertViewHints(road.world.db, [{ intentId: viewed.id, namespace, reference, token: USDC, expiresAt }]);
   assert.equal(await countRecorded(world, chain, chainTxs), 0);
   await followAccounts(road.world, chain, "all");
+  await searchAccounts(road.world, chain);
   // The provider lists long ranges in parts.
   for (let steps = 0; steps < STEPS_MAX; steps += 1) {
     await followAccounts(road.world, chain, "viewed");
@@ -49,6 +51,8 @@ export async function findDepositsByBalances(world: CostWorld): Promise<void> {
     await restartPass(world, chain);
     passTime(WAIT_MS);
     await followAccounts(road.world, chain, scope);
+    await searchAccounts(road.world, chain);
+    await retryUnreadable(road.world, chain);
   }
   const { length } = await road.world.db.root.selectFrom("balance_difference").select("inbox").execute();
   assert.equal(length, paid.length);

@@ -163,13 +163,13 @@ describe("a faulty provider of a Solana chain", () => {
     ["does not have", "contradictory", changeTransaction(() => null)],
     ["shows in another slot", "contradictory", changeTransaction((each) => ({ ...each, slot: each.slot - 1 }))],
     ["shows as failed", "contradictory", withMeta({ err: { InstructionError: [0, "Custom"] } })],
-    ["has in an unknown version", "bad_answer", changeTransaction((each) => ({ ...each, version: 1 }))],
-    ["has without a version", "bad_answer", changeTransaction((each) => ({ ...each, version: undefined }))],
+    ["has in an unknown version", "unreadable", changeTransaction((each) => ({ ...each, version: 2 }))],
+    ["has without a version", "unreadable", changeTransaction((each) => ({ ...each, version: undefined }))],
     ["has without inner instructions", "bad_answer", withMeta({ innerInstructions: null })],
     ["has without balances before", "bad_answer", withMeta({ preTokenBalances: null })],
     ["has without balances after", "bad_answer", withMeta({ postTokenBalances: undefined })],
     ["has without its result", "bad_answer", withMeta({ err: undefined })],
-    ["has with balances of the wrong accounts", "bad_answer", withMeta({ postTokenBalances: [{ accountIndex: 99 }] })],
+    ["has with balances of the wrong accounts", "unreadable", withMeta({ postTokenBalances: [{ accountIndex: 99 }] })],
   ] as const)
     test(`a transaction that it lists and ${what} is an error`, async () => {
       proxy.fault = fault;
@@ -178,11 +178,11 @@ describe("a faulty provider of a Solana chain", () => {
     });
 
   test("a version that the node refuses is an error, and never skipped", async () => {
-    const message = "Transaction version (1) is not supported by the requesting client";
+    const message = "Transaction version (2) is not supported by the requesting client";
     proxy.fault = async ({ method }, forward) =>
       method === "getTransaction" ? { error: { code: -32_015, message } } : forward();
-    await rejects(list(), failsWith("bad_answer"));
-    await rejects(scene.reader.proofs([history[0]?.chainTx ?? ""]), failsWith("bad_answer"));
+    await rejects(list(), failsWith("unreadable"));
+    await rejects(scene.reader.proofs([history[0]?.chainTx ?? ""]), failsWith("unreadable"));
   });
 
   test("a block that does not hold its transaction is a contradiction", async () => {

@@ -29,7 +29,8 @@ import { planSettlements } from "../../src/settlement/planSettlements.ts";
 import { replanSettlements } from "../../src/settlement/replanSettlements.ts";
 import type { SettlementRow } from "../../src/settlement/settlement.ts";
 import { submitSettlements } from "../../src/settlement/submitSettlements.ts";
-import { followAccounts } from "../../src/watch/accounts/followAccounts.ts";
+import { followAccounts, searchAccounts } from "../../src/watch/accounts/followAccounts.ts";
+import { retryUnreadable } from "../../src/watch/unreadable/retryUnreadable.ts";
 import { watchChain } from "../../src/watch/follow/watchChain.ts";
 import { preparePasses } from "../../src/watch/reconcile/reconcileBalances.ts";
 import type { World } from "../../src/world.ts";
@@ -197,6 +198,8 @@ async function runLoopsOnce(world: World, chain: Chain): Promise<void> {
   await watchChain(world, chain);
   await followAccounts(world, chain, "viewed");
   await followAccounts(world, chain, "all");
+  await searchAccounts(world, chain);
+  await retryUnreadable(world, chain);
   await processMovements(world, chain.caip2);
   await countMoney(world, chain.caip2);
   await verifyDeposits(world, chain);

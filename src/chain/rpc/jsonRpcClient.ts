@@ -89,6 +89,16 @@ export class JsonRpcClient {
 
   /** Returns the results of many calls in the order of `calls`, sent in batches. Throws when any call fails. */
   async requestAll(calls: readonly RpcCall[]): Promise<unknown[]> {
+    return (await this.requestEach(calls)).map((result) => {
+      if (result instanceof RpcError) throw result;
+      return result;
+    });
+  }
+
+  /**
+   * Returns the result or the RpcError of each call, in the order of `calls`, sent in batches. Throws when a call has neither.
+   */
+  async requestEach(calls: readonly RpcCall[]): Promise<unknown[]> {
     const results: unknown[] = [];
     // Each round adds results or shrinks the batch, down to single calls.
     while (results.length < calls.length) {
@@ -111,12 +121,16 @@ export class JsonRpcClient {
 
   /** The pool limits the concurrent calls. */
   async #requestOneByOne(calls: readonly RpcCall[]): Promise<unknown[]> {
-    return Promise.all(calls.map(([method, params]) => this.request(method, params)));
+    return Promise.all(calls.map((call) => this.#requestOne(call)));
+  }
+
+  async #requestOne([method, params]: RpcCall): Promise<unknown> {
+    return this.request(method, params).catch(keepRpcError);
   }
 
   async #requestBatch(calls: readonly RpcCall[]): Promise<unknown[]> {
     const [only] = calls;
-    if (only !== undefined && calls.length === 1) return [await this.request(only[0], only[1])];
+    if (only !== undefined && calls.length === 1) return [await this.#requestOne(only)];
     const body = calls.map(([method, params], id) => ({ jsonrpc: "2.0", id, method, params }));
     const answers = this.#parseJson(await this.#post(body, { timeoutMs: this.#timeoutMs, isRepeatable: true }));
     if (!Array.isArray(answers)) {
@@ -129,7 +143,12 @@ export class JsonRpcClient {
     return calls.map(([method], id) => {
       const answer = byId.get(id);
       if (!answer) throw new ProviderFailed("bad_answer", `${this.host} left ${method} out of its answer to a batch`);
-      return this.#unwrapResult(answer);
+      try {
+        return this.#unwrapResult(answer);
+      } catch (error) {
+        if (isBatchRefused(error)) throw error;
+        return keepRpcError(error);
+      }
     });
   }
 
@@ -183,6 +202,12 @@ export class JsonRpcClient {
     if (answer.result === undefined) throw new ProviderFailed("bad_answer", "an answer has neither result nor error");
     return answer.result;
   }
+}
+
+/** The node's error is the answer to one call; what else went wrong concerns all of them. */
+function keepRpcError(error: unknown): RpcError {
+  if (error instanceof RpcError) return error;
+  throw error;
 }
 
 /** Statuses that are more precise than their bodies. */

@@ -32,6 +32,7 @@ import * as primedAccount from "./0030_primed_account.ts";
 import * as otherTokensPass from "./0031_other_tokens_pass.ts";
 import * as burnRest from "./0032_burn_rest.ts";
 import * as undecidedDeposits from "./0033_undecided_deposits.ts";
+import * as unreadable from "./0035_unreadable.ts";
 import * as depositIds from "./0041_deposit_ids.ts";
 
 /** One migration. The database records its name. A released migration never changes. */
@@ -72,5 +73,6 @@ export const migrations: readonly Migration[] = [
   { name: "0031_other_tokens_pass", up: otherTokensPass.up },
   { name: "0032_burn_rest", up: burnRest.up },
   { name: "0033_undecided_deposits", up: undecidedDeposits.up },
+  { name: "0035_unreadable", up: unreadable.up },
   { name: "0041_deposit_ids", up: depositIds.up },
 ];

@@ -2,7 +2,7 @@ import { encodeKey, parseKey } from "@tributary/inbox/solana/keys";
 import { parseObject } from "../../chain/rpc/jsonValues.ts";
 import { TOKEN_PROGRAMS } from "../../chain/solana/read/mints.ts";
 import { findTransfers } from "../../chain/solana/read/transactionTransfers.ts";
-import { parseTransaction, type SolanaTransaction } from "../../chain/solana/rpc/parseTransaction.ts";
+import { UnreadableTransaction, VERSION_MAX, type SolanaTransaction } from "../../chain/solana/rpc/parseTransaction.ts";
 import { SolanaRpc } from "../../chain/solana/rpc/solanaRpc.ts";
 import { isSignature, parseCount } from "../../chain/solana/rpc/values.ts";
 import { findTokenAccount } from "../../chain/solana/tokenAccount.ts";
@@ -67,10 +67,14 @@ async function renderChainPage(explorer: Explorer): Promise<string> {
 async function renderTransactionPage(explorer: Explorer, signature: string): Promise<string | undefined> {
   if (!isSignature(signature)) return undefined;
   const { rpc, location, solana } = explorer;
-  const options = { commitment: "confirmed", encoding: "json", maxSupportedTransactionVersion: 0 };
+  const [transaction] = await rpc.transactions([signature]);
+  if (transaction === undefined) return undefined;
+  if (transaction instanceof UnreadableTransaction) {
+    const note = `<p>This explorer cannot read it: ${escapeHtml(transaction.reason)}.</p>`;
+    return renderExplorerPage(`Transaction ${signature}`, location, note);
+  }
+  const options = { commitment: "confirmed", encoding: "json", maxSupportedTransactionVersion: VERSION_MAX };
   const answer = await rpc.call("getTransaction", [signature, options]);
-  if (answer === null) return undefined;
-  const transaction = parseTransaction(answer);
   const { fee } = parseObject(parseObject(answer, "a transaction")["meta"], "the result of a transaction");
   const feeLamports = BigInt(parseCount(fee, "a fee"));
   const programs = new Set(transaction.instructions.filter(({ depth }) => depth === 1).map(({ program }) => program));
@@ -171,7 +175,7 @@ async function listTransfers(explorer: Explorer, addresses: readonly string[]): 
   const newest = [...slots].toSorted(([, one], [, other]) => Number(other - one)).slice(0, TRANSFERS_MAX);
   const transactions = await rpc.transactions(newest.map(([signature]) => signature));
   return transactions
-    .flatMap((transaction) => (transaction === undefined ? [] : toRows(explorer, transaction)))
+    .flatMap((each) => (each === undefined || each instanceof UnreadableTransaction ? [] : toRows(explorer, each)))
     .slice(0, TRANSFERS_MAX);
 }
 

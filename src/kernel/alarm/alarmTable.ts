@@ -223,6 +223,15 @@ export const ALARMS = {
     remedy: "`tributary doctor --ledger`, then `tributary rescan <intentId>`.",
     source: "both",
   },
+  unreadable_rows: {
+    happened:
+      "A chain holds transactions that name an inbox or the program, and that no reader of this release can parse.",
+    affects:
+      "The merchants of the named inboxes, if the transactions paid them: such a payment is not seen until it can be read.",
+    remedy:
+      "Upgrade the service and its nodes. `tributary doctor` counts the rows; each is tried again, at least once a day.",
+    source: "checks",
+  },
   balance_below_counted: {
     happened: "Every provider that answers reports less in an inbox than was counted.",
     affects: "The merchant of the inbox: its payout waits.",

@@ -5,6 +5,7 @@ import { sendSolanaTransaction, type SolanaSigner } from "@tributary/recover/sol
 import { Mints } from "../../chain/solana/read/mints.ts";
 import { parseArray, parseObject } from "../../chain/rpc/jsonValues.ts";
 import { parseAddress, parseCount } from "../../chain/solana/rpc/values.ts";
+import { UnreadableTransaction, VERSION_MAX } from "../../chain/solana/rpc/parseTransaction.ts";
 import { SolanaRpc } from "../../chain/solana/rpc/solanaRpc.ts";
 import { findTokenAccount } from "../../chain/solana/tokenAccount.ts";
 import { parseKeyPair } from "../../config/solana/feePayerKey.ts";
@@ -85,6 +86,7 @@ export async function createSolanaPayer({
 async function readSlot(rpc: SolanaRpc, signature: string): Promise<bigint> {
   const [transaction] = await rpc.transactions([signature]);
   if (transaction === undefined) throw new Error("the node does not have it any more");
+  if (transaction instanceof UnreadableTransaction) throw new Error(`it cannot be read: ${transaction.reason}`);
   return transaction.slot;
 }
 
@@ -92,7 +94,7 @@ async function readLamports(
   rpc: SolanaRpc,
   signature: string,
 ): Promise<{ feeLamports: bigint; changes: LamportChange[] }> {
-  const options = { commitment: "confirmed", encoding: "json", maxSupportedTransactionVersion: 0 };
+  const options = { commitment: "confirmed", encoding: "json", maxSupportedTransactionVersion: VERSION_MAX };
   const { meta, transaction } = parseObject(await rpc.call("getTransaction", [signature, options]), "a transaction");
   const { fee, preBalances, postBalances } = parseObject(meta, "the result of a transaction");
   const { message } = parseObject(transaction, "a transaction's message");

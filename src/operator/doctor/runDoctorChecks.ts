@@ -13,6 +13,7 @@ import { checkAgreement } from "./checkAgreement.ts";
 import { checkBalances } from "./checkBalances.ts";
 import { checkBridge } from "./checkBridge.ts";
 import { checkFeeds } from "./checkFeeds.ts";
+import { checkUnreadable } from "./checkUnreadable.ts";
 import type { Finding } from "./finding.ts";
 import { depositTotalsCheck } from "../../deposit/checks.ts";
 import { runChecks, type Check } from "../../ledger/check.ts";
@@ -40,6 +41,7 @@ export async function runDoctorChecks(world: World): Promise<Finding[]> {
     ...chains.flat(),
     ...(await checkBridge(world)),
     ...(await checkBalances(world)),
+    ...(await checkUnreadable(world)),
     ...(await checkSums(world)),
     ...(await checkStuck(world)),
   ];

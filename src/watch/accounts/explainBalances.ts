@@ -2,13 +2,13 @@ import type { Chain } from "../../chain/chain.ts";
 import { ProviderFailed } from "../../chain/reader.ts";
 import { warnRepeated } from "../../kernel/alarm/repeatedWarning.ts";
 import { getChainMemory } from "../chainMemory.ts";
-import { listDifferences, upsertDifference } from "../reconcile/balanceStore.ts";
-import { isDifferent, type ComparedBalance } from "../reconcile/compareInboxes.ts";
-import { continueSearch, logDifference, resolveEqual, toRow } from "../reconcile/reconcileBalances.ts";
+import type { ComparedBalance } from "../reconcile/comparedBalance.ts";
+import { isDifferent } from "../reconcile/compareInboxes.ts";
+import { explainableDifferences, resolveEqual, storeDifference } from "../reconcile/reconcileBalances.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 import type { KnownBlock } from "../store/store.ts";
 import { findDeposits, type FoundDeposits } from "./findDeposits.ts";
-import { nameContradictedProvider, nameOmittingProviders } from "./nameFaultyProviders.ts";
+import { nameOmittingProviders } from "./nameFaultyProviders.ts";
 
 /** Providers list an inbox's transactions some seconds after they show its balance. */
 const UNEXPLAINED_MS = 60_000;
@@ -53,7 +53,9 @@ async function explainBalance(
   if (nowMs - (unexplainedSinceMs.get(key) ?? nowMs) < UNEXPLAINED_MS) return;
   // Providers may not have the blocks above the cursor yet, and nothing is recorded there.
   const blockNumber = balance.blockNumber < cursor.number ? balance.blockNumber : cursor.number;
-  await reportDifference(world, chain, { ...balance, blockNumber });
+  // Its search comes after the pass: no inbox may hold up the others.
+  for (const each of await explainableDifferences(world, chain, [{ ...balance, blockNumber }]))
+    await storeDifference(world, chain, each);
 }
 
 /** A failure counts as a search that explained nothing, so that an inbox that always fails is reported and holds up no other. */
@@ -77,12 +79,4 @@ async function tryFindDeposits(...search: Parameters<typeof findDeposits>): Prom
 
 function keyOf({ inbox, token, provider }: ComparedBalance): string {
   return `${inbox} ${token} ${provider}`;
-}
-
-async function reportDifference(world: WatchWorld, chain: Chain, balance: ComparedBalance): Promise<void> {
-  if (!(await upsertDifference(world.db, { ...toRow(chain, balance), at: world.clock.now() }))) return;
-  const found = await listDifferences(world.db, { chain: chain.caip2, inboxes: [balance.inbox] });
-  const difference = found.find(({ token }) => token === balance.token);
-  if (!difference || (await continueSearch(world, chain, difference))) return;
-  if (!(await nameContradictedProvider(world, chain, balance))) logDifference(world, chain, balance);
 }

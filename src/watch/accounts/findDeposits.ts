@@ -7,7 +7,7 @@ import { highestOf } from "../../kernel/extremes.ts";
 import { getChainMemory } from "../chainMemory.ts";
 import { isRangeTooLarge } from "../catchUp/readRange.ts";
 import type { MovementRow } from "../movement.ts";
-import type { ComparedBalance } from "../reconcile/compareInboxes.ts";
+import type { ComparedBalance } from "../reconcile/comparedBalance.ts";
 import { applyFoundTransfers } from "../reread/rescan.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 import type { KnownBlock } from "../store/store.ts";

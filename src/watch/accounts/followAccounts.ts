@@ -1,12 +1,15 @@
 import { findWatchedChain } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
+import { ProviderFailed } from "../../chain/reader.ts";
+import { warnRepeated } from "../../kernel/alarm/repeatedWarning.ts";
 import { addMs } from "../../kernel/clock.ts";
 import { getChainMemory } from "../chainMemory.ts";
-import { advancePass, claimDifference, claimPass, type BalancePass } from "../reconcile/balanceStore.ts";
+import { advancePass, claimPass, type BalancePass } from "../reconcile/balanceStore.ts";
 import { compareInboxes } from "../reconcile/compareInboxes.ts";
 import { readPassPage } from "../reconcile/passPages.ts";
-import { continueSearch } from "../reconcile/reconcileBalances.ts";
+import { searchDifferences } from "../reconcile/reconcileBalances.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
+import { skipUnreadable } from "../unreadable/acceptUnreadable.ts";
 import { compareOtherTokens, compareViewedOtherTokens } from "./compareOtherTokens.ts";
 import { explainBalances } from "./explainBalances.ts";
 import { rereadSettled } from "./rereadSettled.ts";
@@ -37,15 +40,33 @@ export async function followAccounts(
 ): Promise<number | undefined> {
   const at = world.clock.now();
   const startedMs = world.clock.monotonicMs();
+  skipUnreadable(world, chain);
   const claim = { chain: chain.caip2, at, until: addMs(at, CLAIM_MS) };
-  if (scope === "all") {
-    const difference = await claimDifference(world.db, claim);
-    if (difference) await continueSearch(world, chain, difference);
-    await rereadSettled(world, chain);
-    await compareOtherTokens(world, chain);
-  }
   const pass = await claimPass(world.db, { ...claim, pauseMs: PASS_MS }, [scope]);
   return pass && comparePage(world, chain, { pass, startedMs });
+}
+
+/**
+ * Does what may take long and no deposit waits for: searches what nothing explains, lists settlements once more, and compares the other tokens.
+ * Bounded. What fails is logged, and holds up nothing.
+ */
+export async function searchAccounts(world: WatchWorld, chain: Chain): Promise<void> {
+  skipUnreadable(world, chain);
+  await searchDifferences(world, chain, CLAIM_MS);
+  for (const step of [rereadSettled, compareOtherTokens]) {
+    try {
+      await step(world, chain);
+    } catch (error) {
+      if (!(error instanceof ProviderFailed)) throw error;
+      const { caip2 } = chain;
+      const message = "a slow reading of accounts failed; it is repeated";
+      warnRepeated(world, {
+        key: `${step.name} ${caip2} ${error.kind}`,
+        fields: { chain: caip2, err: error },
+        message,
+      });
+    }
+  }
 }
 
 /** Compares a page of a pass. Returns the pause until the next one. */

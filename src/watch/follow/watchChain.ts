@@ -18,6 +18,7 @@ import { rereadFinal } from "../reread/rereadFinal.ts";
 import { logCaughtUp } from "../catchUp/logCatchUp.ts";
 import { listKnownBlocks } from "../store/chainReads.ts";
 import { findCursor, type CursorRow } from "../store/store.ts";
+import { skipUnreadable } from "../unreadable/acceptUnreadable.ts";
 import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 
 export type WatchOutcome = {
@@ -42,6 +43,7 @@ const STALL_MS = 30_000;
  * (an operator must act).
  */
 export async function watchChain(world: WatchWorld, chain: Chain): Promise<WatchOutcome> {
+  skipUnreadable(world, chain);
   const cursor = await loadCursor(world, chain);
   try {
     return await syncChain(world, chain, cursor);

@@ -9,22 +9,11 @@ import type { Caip2 } from "../../kernel/caip.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 import { listKnownBlocks } from "../store/chainReads.ts";
 import { findCursor, type CursorRow, type KnownBlock } from "../store/store.ts";
+import type { ComparedBalance } from "./comparedBalance.ts";
 import type { ComparedInbox } from "./passPages.ts";
 
 // Compares inboxes with the ledger at one block. The ledger may be complete up to a later block, so what it booked in between is
 // subtracted. Both sums are read by an index and never over the whole history.
-
-/** An inbox and a token with both balances at one block, in the token's smallest units. */
-export type ComparedBalance = {
-  intentId: string;
-  inbox: string;
-  token: string;
-  blockNumber: bigint;
-  ledgerUnits: bigint;
-  chainUnits: bigint;
-  /** The provider that reported a present balance. */
-  provider?: string;
-};
 
 /**
  * Both balances of each inbox and token; the block is undefined when no block's balances can be read now. Where providers keep no past balances

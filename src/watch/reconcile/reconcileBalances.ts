@@ -12,10 +12,16 @@ import {
   type BalanceDifference,
   type BalancePass,
 } from "./balanceStore.ts";
-import { compareInboxes, isDifferent, type ComparedBalance } from "./compareInboxes.ts";
+import type { ComparedBalance } from "./comparedBalance.ts";
+import { compareInboxes, isDifferent } from "./compareInboxes.ts";
 import { searchDifference } from "./searchDifference.ts";
 import { readPassPage, type PassPage, type ComparedInbox } from "./passPages.ts";
+import { ProviderFailed } from "../../chain/reader.ts";
 import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
+import { warnRepeated } from "../../kernel/alarm/repeatedWarning.ts";
+import { nameContradictedProvider } from "../accounts/nameFaultyProviders.ts";
+import { getChainMemory } from "../chainMemory.ts";
+import { listUnreadableInboxes } from "../unreadable/unreadableStore.ts";
 
 // A provider may omit a transfer at both readings of its block, and then nothing that was recorded shows it. Only the balance of the inbox
 // does. So the balances are compared with the ledger: of recent inboxes every hour, of all every day.
@@ -35,6 +41,10 @@ export const PAGE_INTERVAL_MS = 5_000;
 const CLAIM_MS = 120_000;
 /** Pause when no final block's balances can be read. */
 const UNREADABLE_MS = 60_000;
+/** Searches in one step. */
+const SEARCHES_MAX = 4;
+/** Differences that wait for their first search in this process. The others are found by the alarm checks alone. */
+const NEW_DIFFERENCES_MAX = 1_000;
 /** Pages without an inbox to compare, passed in one step. */
 const EMPTY_PAGES_MAX = 50;
 
@@ -45,10 +55,56 @@ const EMPTY_PAGES_MAX = 50;
 export async function reconcileBalances(world: WatchWorld, chain: Chain): Promise<void> {
   const at = world.clock.now();
   const claim = { chain: chain.caip2, at, until: addMs(at, CLAIM_MS) };
-  const difference = await claimDifference(world.db, claim);
-  if (difference) await continueSearch(world, chain, difference);
   const pass = await claimPass(world.db, claim);
   if (pass) await comparePage(world, chain, pass);
+  // After the pass, so that inboxes whose transfers cannot be read hold up no other.
+  await searchDifferences(world, chain, CLAIM_MS);
+}
+
+/** Continues the searches that are due, a few at most. A search that fails delays no other, and is continued later. */
+export async function searchDifferences(world: WatchWorld, chain: Chain, claimMs: number): Promise<void> {
+  for (let searches = 0; searches < SEARCHES_MAX; searches += 1) {
+    const at = world.clock.now();
+    const difference = await claimDifference(world.db, { chain: chain.caip2, at, until: addMs(at, claimMs) });
+    if (difference === undefined) return;
+    try {
+      const isExplained = await continueSearch(world, chain, difference);
+      await reportNew(world, chain, { difference, isExplained });
+    } catch (error) {
+      if (!(error instanceof ProviderFailed)) throw error;
+      const { inbox } = difference;
+      warnRepeated(world, {
+        key: `search ${chain.caip2} ${inbox} ${error.kind}`,
+        fields: { chain: chain.caip2, inbox, err: error },
+        message: "the transfers of an inbox whose balance differs cannot be searched now",
+      });
+    }
+  }
+}
+
+/** Reports a difference that this process has found, once its first search explained nothing. */
+async function reportNew(
+  world: WatchWorld,
+  chain: Chain,
+  { difference, isExplained }: { difference: BalanceDifference; isExplained: boolean },
+): Promise<void> {
+  const { newDifferences } = getChainMemory(world, chain);
+  const key = differenceKey(difference);
+  const found = newDifferences.get(key);
+  newDifferences.delete(key);
+  if (found === undefined || isExplained) return;
+  if (!(await nameContradictedProvider(world, chain, found))) logDifference(world, chain, found);
+}
+
+/** Stores a difference, whose search is due then. */
+export async function storeDifference(world: WatchWorld, chain: Chain, balance: ComparedBalance): Promise<void> {
+  const isNew = await upsertDifference(world.db, { ...toRow(chain, balance), at: world.clock.now() });
+  const { newDifferences } = getChainMemory(world, chain);
+  if (isNew && newDifferences.size < NEW_DIFFERENCES_MAX) newDifferences.set(differenceKey(balance), balance);
+}
+
+function differenceKey({ inbox, token }: { inbox: string; token: string }): string {
+  return `${inbox} ${token}`;
 }
 
 /** Prepares the passes of a chain. Does nothing when they exist. */
@@ -85,25 +141,30 @@ async function readNextPage(world: WatchWorld, chain: Chain, pass: BalancePass):
   return page;
 }
 
-/** Compares inboxes, and starts the search of what differs. Returns false when their balances cannot be read now. */
+/** The balances that differ, without those of inboxes that something unreadable names: what it moved explains nothing yet. */
+export async function explainableDifferences(
+  { db }: WatchWorld,
+  { caip2: chain }: Chain,
+  balances: readonly ComparedBalance[],
+): Promise<ComparedBalance[]> {
+  const differing = balances.filter(isDifferent);
+  const unreadable = await listUnreadableInboxes(db, { chain, inboxes: differing.map(({ inbox }) => inbox) });
+  return differing.filter(({ inbox }) => !unreadable.has(inbox));
+}
+
+/** Compares inboxes, and makes the search of what differs due. Returns false when their balances cannot be read now. */
 async function compareAndSearch(world: WatchWorld, chain: Chain, inboxes: readonly ComparedInbox[]): Promise<boolean> {
   if (inboxes.length === 0) return true;
   const { block, balances } = await compareInboxes(world, chain, { inboxes, preferred: "final" });
   if (block === undefined) return false;
   await resolveEqual(world, chain, balances);
-  for (const balance of balances.filter(isDifferent)) {
-    const isNew = await upsertDifference(world.db, { ...toRow(chain, balance), at: world.clock.now() });
-    if (!isNew) continue;
-    const [difference] = (await listDifferences(world.db, { chain: chain.caip2, inboxes: [balance.inbox] })).filter(
-      ({ token }) => token === balance.token,
-    );
-    if (difference && !(await continueSearch(world, chain, difference))) logDifference(world, chain, balance);
-  }
+  for (const balance of await explainableDifferences(world, chain, balances))
+    await storeDifference(world, chain, balance);
   return true;
 }
 
 /** Searches a part of the chain for a difference. Returns whether that explained it. */
-export async function continueSearch(world: WatchWorld, chain: Chain, difference: BalanceDifference): Promise<boolean> {
+async function continueSearch(world: WatchWorld, chain: Chain, difference: BalanceDifference): Promise<boolean> {
   const recorded = await searchDifference(world, chain, difference);
   if (recorded.length === 0) return false;
   const { intent_id: intentId, inbox: address, token } = difference;
@@ -133,7 +194,7 @@ export async function resolveEqual(
   }
 }
 
-export function toRow(chain: Chain, { intentId, inbox, token, blockNumber, ledgerUnits, chainUnits }: ComparedBalance) {
+function toRow(chain: Chain, { intentId, inbox, token, blockNumber, ledgerUnits, chainUnits }: ComparedBalance) {
   return {
     chain: chain.caip2,
     inbox,
@@ -145,7 +206,7 @@ export function toRow(chain: Chain, { intentId, inbox, token, blockNumber, ledge
   };
 }
 
-export function logDifference(world: WatchWorld, chain: Chain, balance: ComparedBalance): void {
+function logDifference(world: WatchWorld, chain: Chain, balance: ComparedBalance): void {
   const { intentId, inbox, token, blockNumber, ledgerUnits, chainUnits } = balance;
   const facts = {
     alarm: "balance_differs" as const,

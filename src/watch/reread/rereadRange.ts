@@ -176,12 +176,30 @@ async function readWithProvider(
 /** Those whose transaction the provider does not have in their block. Throws ProviderFailed when it does not have the block yet. */
 async function findAbsent(reader: ChainReader, unconfirmed: readonly MovementRow[]): Promise<MovementRow[]> {
   if (unconfirmed.length === 0) return [];
-  const proofs = await reader.proofs([...new Set(unconfirmed.map((row) => row.chain_tx))]);
+  const { proofs, unreadable } = await proveReadable(reader, [...new Set(unconfirmed.map((row) => row.chain_tx))]);
   const proofOf = new Map(proofs.map((proof) => [`${proof.chainTx}/${proof.blockHash}`, proof]));
-  const unproven = unconfirmed.filter((row) => !isProven(proofOf.get(`${row.chain_tx}/${row.block_hash}`), row));
+  const unproven = unconfirmed.filter(
+    (row) => !unreadable.has(row.chain_tx) && !isProven(proofOf.get(`${row.chain_tx}/${row.block_hash}`), row),
+  );
   const absent: MovementRow[] = [];
   for (const row of unproven) if (!(await isInBlock(reader, row))) absent.push(row);
   return absent;
+}
+
+/** Proofs of the transactions that the provider's answers can be parsed for. It has the others, and says nothing about what they moved. */
+async function proveReadable(
+  reader: ChainReader,
+  chainTxs: readonly string[],
+): Promise<{ proofs: readonly TransactionProof[]; unreadable: ReadonlySet<string | undefined> }> {
+  try {
+    return { proofs: await reader.proofs(chainTxs), unreadable: new Set() };
+  } catch (error) {
+    if (!(error instanceof ProviderFailed && error.kind === "unreadable")) throw error;
+    const unreadable = new Set(error.unreadable.map(({ chainTx }) => chainTx));
+    const others = chainTxs.filter((chainTx) => !unreadable.has(chainTx));
+    // A second refusal names a transaction that was replaced meanwhile.
+    return { proofs: others.length === 0 ? [] : await reader.proofs(others), unreadable };
+  }
 }
 
 function isProven(proof: TransactionProof | undefined, row: MovementRow): boolean {

@@ -18,6 +18,7 @@ import {
   wakeMovementConsumers,
   type WatchWorld,
 } from "../store/applySegment.ts";
+import { readTransaction } from "./readTransaction.ts";
 import { claimRevision, findCursor, writeMovements } from "../store/store.ts";
 
 // Rereads one transaction or one inbox when a user misses a payment. It follows the path of every other read, so it adds nothing that the
@@ -67,12 +68,9 @@ async function rescanOnChain(world: RescanWorld, chain: Chain, chainTx: string):
   const cursor = await findCursor(world.db, caip2);
   if (!cursor) return { chain: caip2, outcome: "unwatched", recorded: [] };
   const tokens = watchedTokens(world.catalog, caip2);
-  const found = await chain.providers.ask(async (reader) => {
-    const [proof] = await reader.proofs([chainTx]);
-    if (!proof?.succeeded || proof.blockNumber > cursor.number) return { proof, transfers: [] };
-    const transfers = await reader.transfers({ blockHash: proof.blockHash, blockNumber: proof.blockNumber }, tokens);
-    return { proof, transfers: transfers.filter((transfer) => transfer.chainTx === chainTx) };
-  });
+  const found = await chain.providers.ask((reader) =>
+    readTransaction(reader, chainTx, { tokens, upTo: cursor.number }),
+  );
   if (!found.proof) return { chain: caip2, outcome: "unknown", recorded: [] };
   if (!found.proof.succeeded) return { chain: caip2, outcome: "reverted", recorded: [] };
   if (found.proof.blockNumber > cursor.number) return { chain: caip2, outcome: "ahead", recorded: [] };

@@ -1,5 +1,5 @@
 import { ProviderFailed } from "../../reader.ts";
-import type { SolanaTransaction } from "../rpc/parseTransaction.ts";
+import { UnreadableTransaction, type SolanaTransaction } from "../rpc/parseTransaction.ts";
 import type { SolanaRpc } from "../rpc/solanaRpc.ts";
 
 /** The places of one transaction. */
@@ -12,16 +12,30 @@ const TRANSACTIONS_AT_A_TIME = 50;
 /** A confirmed transaction in its block. */
 export type LocatedTransaction = SolanaTransaction & { blockHash: string; index: bigint };
 
-/**
- * Fetches transactions with their blocks, in the order of the chain. Those that the node does not know as confirmed are absent. Throws when
- * a block does not hold its transaction, as after a fork between two answers.
- */
-export async function locateTransactions(rpc: SolanaRpc, signatures: readonly string[]): Promise<LocatedTransaction[]> {
+export type FetchedTransactions = {
+  transactions: readonly SolanaTransaction[];
+  unreadable: readonly UnreadableTransaction[];
+};
+
+/** Fetches transactions. Those that the node does not know as confirmed are absent. */
+export async function fetchTransactions(rpc: SolanaRpc, signatures: readonly string[]): Promise<FetchedTransactions> {
   const transactions: SolanaTransaction[] = [];
-  for (let start = 0; start < signatures.length; start += TRANSACTIONS_AT_A_TIME) {
-    const answers = await rpc.transactions(signatures.slice(start, start + TRANSACTIONS_AT_A_TIME));
-    transactions.push(...answers.filter((answer) => answer !== undefined));
-  }
+  const unreadable: UnreadableTransaction[] = [];
+  for (let start = 0; start < signatures.length; start += TRANSACTIONS_AT_A_TIME)
+    for (const answer of await rpc.transactions(signatures.slice(start, start + TRANSACTIONS_AT_A_TIME)))
+      if (answer instanceof UnreadableTransaction) unreadable.push(answer);
+      else if (answer !== undefined) transactions.push(answer);
+  return { transactions, unreadable };
+}
+
+/**
+ * Finds the transactions in their blocks, in the order of the chain. Each block costs the signatures of all its transactions, so pass only
+ * transactions that matter. Throws when a block does not hold its transaction, as after a fork between two answers.
+ */
+export async function locateTransactions(
+  rpc: SolanaRpc,
+  transactions: readonly SolanaTransaction[],
+): Promise<LocatedTransaction[]> {
   const bySlot = [...Map.groupBy(transactions, ({ slot }) => slot)];
   const located: LocatedTransaction[] = [];
   for (let start = 0; start < bySlot.length; start += BLOCKS_AT_A_TIME) {

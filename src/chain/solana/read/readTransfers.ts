@@ -1,6 +1,10 @@
-import { ProviderFailed, type BlockRange, type Transfer, type TransferScope } from "../../reader.ts";
+import { isOnCurve } from "@tributary/inbox/solana/curve";
+import { decodeKey } from "@tributary/inbox/solana/keys";
+import { ProviderFailed, type BlockRange, type Skipping, type Transfer, type TransferScope } from "../../reader.ts";
+import type { SolanaTransaction } from "../rpc/parseTransaction.ts";
 import type { SolanaRpc } from "../rpc/solanaRpc.ts";
 import { assertBeginnings, assertUnbroken } from "./accountHistory.ts";
+import { fetchListed, type OwnedList } from "./listedTransactions.ts";
 import { listSignatures, type SignatureList } from "./listSignatures.ts";
 import { locateTransactions, PLACES_MAX, type LocatedTransaction } from "./locateTransactions.ts";
 import type { Mints } from "./mints.ts";
@@ -9,8 +13,6 @@ import { isSkippedHash, type SlotBlocks } from "./slotBlocks.ts";
 import { findTokenAccount } from "../tokenAccount.ts";
 import { findTransfers, type AccountTransfer } from "./transactionTransfers.ts";
 
-/** More transactions of a range are not fetched at once; those of one block always are. */
-const TRANSACTIONS_MAX = 100;
 /** Lists of signatures at a time. */
 const LISTS_MAX = 8;
 
@@ -35,16 +37,18 @@ export async function readTransfers(
     // Its slot has no block.
     if (isSkippedHash(scope.blockHash)) return [];
   }
-  const range = "blockHash" in scope ? { fromBlock: scope.blockNumber, toBlock: scope.blockNumber } : scope;
+  const { skipped } = scope;
+  const blocks = "blockHash" in scope ? { fromBlock: scope.blockNumber, toBlock: scope.blockNumber } : scope;
+  const range = { ...blocks, ...(skipped && { skipped }) };
+  const [wanted, asked] = [new Set(tokens), parties && new Set(parties)];
+  const matches = ({ token, from, to }: Pick<Transfer, "token" | "from" | "to">) =>
+    wanted.has(token) && (!asked || asked.has(from) || asked.has(to));
   const located = parties
-    ? await readAccounts(source, range, await expectAccounts(source, tokens, parties))
-    : await readProgram(source, range);
+    ? await readAccounts(source, range, { expected: await expectAccounts(source, tokens, parties), matches })
+    : await readProgram(source, range, matches);
   if ("blockHash" in scope && located.some(({ blockHash }) => blockHash !== scope.blockHash))
     throw new ProviderFailed("unknown_block", `${source.rpc.name} has another block ${scope.blockNumber} now`);
-  const [wanted, asked] = [new Set(tokens), parties && new Set(parties)];
-  return located
-    .flatMap((transaction) => toTransfers(source, transaction))
-    .filter(({ token, from, to }) => wanted.has(token) && (!asked || asked.has(from) || asked.has(to)));
+  return located.flatMap((transaction) => toTransfers(source, transaction)).filter(matches);
 }
 
 /** Every transfer of a transaction with its place: incoming ones first. */
@@ -92,20 +96,43 @@ async function assertBlock(
     throw new ProviderFailed("unknown_block", `${rpc.name} does not have block ${blockNumber} ${blockHash}`);
 }
 
-async function readProgram({ rpc, program }: TransferSource, range: BlockRange): Promise<LocatedTransaction[]> {
-  return locateListed(rpc, range, [await listSignatures(rpc, program, range)]);
+type SkippingRange = BlockRange & Skipping;
+type IsMatch = (transfer: AccountTransfer) => boolean;
+
+async function readProgram(
+  { rpc, program }: TransferSource,
+  range: SkippingRange,
+  matches: IsMatch,
+): Promise<LocatedTransaction[]> {
+  const lists = [{ owner: undefined, list: await listSignatures(rpc, program, range) }];
+  const { transactions } = await fetchListed(rpc, { ...range, program, lists });
+  // Anybody can name the program. Its blocks are read only for transfers that an inbox may be a part of.
+  const mayConcernInbox = ({ from, to }: AccountTransfer) => isNoWallet(from) || isNoWallet(to);
+  const relevant = transactions.filter((each) =>
+    findTransfers(each, { program }).some((transfer) => matches(transfer) && mayConcernInbox(transfer)),
+  );
+  return locateTransactions(rpc, relevant);
+}
+
+/** Inboxes have no private key, so that wallets are none. */
+function isNoWallet(address: string): boolean {
+  return !isOnCurve(decodeKey("address", address));
 }
 
 async function readAccounts(
-  { rpc }: TransferSource,
-  range: BlockRange,
-  expected: readonly ExpectedAccount[],
+  { rpc, program }: TransferSource,
+  range: SkippingRange,
+  { expected, matches }: { expected: readonly ExpectedAccount[]; matches: IsMatch },
 ): Promise<LocatedTransaction[]> {
   const [lists, holdings] = await Promise.all([listAccounts(rpc, range, expected), readHoldings(rpc, expected)]);
-  const located = await locateListed(rpc, range, lists);
+  const owned = lists.map((list, index): OwnedList => ({ owner: expected[index]?.owner, list }));
+  const { transactions, unreadableSlots } = await fetchListed(rpc, { ...range, program, lists: owned });
+  const located = await locateTransactions(rpc, selectChanging(transactions, { program, expected, matches }));
+  const ordered = orderByPlace(transactions, located);
   const histories = expected.map(({ account }, index) => ({
     account,
-    transactions: located.filter(({ keys }) => keys.includes(account)),
+    transactions: ordered.filter(({ keys }) => keys.includes(account)),
+    gaps: (lists[index]?.listed ?? []).flatMap(({ signature }) => unreadableSlots.get(signature) ?? []),
     list: lists[index],
     units: holdings.units[index] ?? 0n,
     slot: holdings.lowestSlot,
@@ -113,6 +140,40 @@ async function readAccounts(
   await assertBeginnings(rpc, histories);
   for (const history of histories) assertUnbroken(rpc.name, history);
   return located;
+}
+
+type Selection = { program: string; expected: readonly ExpectedAccount[]; matches: IsMatch };
+
+/**
+ * The transactions whose order in their block matters: those of slots in which an account changes. Anybody can name an account, and reading a
+ * block for that would cost us more than them.
+ */
+function selectChanging(
+  transactions: readonly SolanaTransaction[],
+  { program, expected, matches }: Selection,
+): SolanaTransaction[] {
+  const accounts = new Set(expected.map(({ account }) => account));
+  const unitsIn = (balances: SolanaTransaction["before"]) =>
+    new Map(balances.filter(({ account }) => accounts.has(account)).map(({ account, units }) => [account, units]));
+  const isChanging = (transaction: SolanaTransaction) => {
+    const [before, after] = [unitsIn(transaction.before), unitsIn(transaction.after)];
+    const isChanged = [...accounts].some((account) => (before.get(account) ?? 0n) !== (after.get(account) ?? 0n));
+    return isChanged || findTransfers(transaction, { program }).some(matches);
+  };
+  const slots = new Set(transactions.filter(isChanging).map(({ slot }) => slot));
+  return transactions.filter(({ slot }) => slots.has(slot));
+}
+
+/** In the order of the chain. Those whose place is not known change nothing, so that their order in a slot does not matter. */
+function orderByPlace(
+  transactions: readonly SolanaTransaction[],
+  located: readonly LocatedTransaction[],
+): SolanaTransaction[] {
+  const indexOf = new Map(located.map(({ signature, index }) => [signature, index]));
+  const indexIn = ({ signature }: SolanaTransaction) => indexOf.get(signature) ?? 0n;
+  return transactions.toSorted((one, other) =>
+    one.slot === other.slot ? Number(indexIn(one) - indexIn(other)) : one.slot < other.slot ? -1 : 1,
+  );
 }
 
 async function listAccounts(
@@ -126,37 +187,4 @@ async function listAccounts(
     lists.push(...(await Promise.all(group.map(({ account }) => listSignatures(rpc, account, range)))));
   }
   return lists;
-}
-
-async function locateListed(
-  rpc: SolanaRpc,
-  range: BlockRange,
-  lists: readonly SignatureList[],
-): Promise<LocatedTransaction[]> {
-  const slotOf = new Map(
-    lists.flatMap(({ listed }) => listed.map(({ signature, slot }) => [signature, slot] as const)),
-  );
-  const succeeded = new Set(
-    lists.flatMap(({ listed }) => listed.filter((each) => each.succeeded).map(({ signature }) => signature)),
-  );
-  const isCut = lists.some((list) => list.isCut);
-  if (range.fromBlock < range.toBlock && (isCut || succeeded.size > TRANSACTIONS_MAX))
-    throw tooMany(rpc, range, slotOf);
-  const located = await locateTransactions(rpc, [...succeeded]);
-  const known = new Map(located.map((transaction) => [transaction.signature, transaction]));
-  for (const signature of succeeded) {
-    const transaction = known.get(signature);
-    if (transaction?.slot !== slotOf.get(signature) || !transaction?.succeeded)
-      throw new ProviderFailed("contradictory", `${rpc.name} listed ${signature}, and does not have it so any more`);
-  }
-  return located;
-}
-
-/** The range up to the slot of the first transaction that is too much. */
-function tooMany(rpc: SolanaRpc, range: BlockRange, slotOf: ReadonlyMap<string, bigint>): ProviderFailed {
-  const slots = [...slotOf.values()].toSorted((one, other) => (one < other ? -1 : 1));
-  const blocks = (slots[TRANSACTIONS_MAX] ?? range.toBlock) - range.fromBlock;
-  return new ProviderFailed("range_too_large", `${rpc.name} lists more than ${TRANSACTIONS_MAX} transactions`, {
-    suggestion: { blocks: blocks > 0n ? blocks : 1n, isLimit: false },
-  });
 }

@@ -12,7 +12,9 @@ import {
 import type { SolanaNode } from "../node.ts";
 import { SolanaRpc } from "../rpc/solanaRpc.ts";
 import { isSignature } from "../rpc/values.ts";
-import { locateTransactions, type LocatedTransaction } from "./locateTransactions.ts";
+import type { UnreadableEntry, UnreadableVerdict } from "../../unreadable/unreadableEntry.ts";
+import { toUnlistedEntries, unreadableTransactions } from "./listedTransactions.ts";
+import { fetchTransactions, locateTransactions, type LocatedTransaction } from "./locateTransactions.ts";
 import { Mints } from "./mints.ts";
 import { readHoldings, type AccountUnits } from "./readHoldings.ts";
 import { expectAccounts, readTransfers, toTransfers, type TransferSource } from "./readTransfers.ts";
@@ -81,8 +83,21 @@ export class SolanaReader implements SolanaNode {
 
   async proofs(chainTxs: readonly string[]): Promise<TransactionProof[]> {
     // A text that is no signature names no transaction of this chain.
-    const located = await locateTransactions(this.#rpc, [...new Set(chainTxs.filter(isSignature))]);
+    const signatures = [...new Set(chainTxs.filter(isSignature))];
+    const { transactions, unreadable } = await fetchTransactions(this.#rpc, signatures);
+    if (unreadable.length > 0)
+      throw unreadableTransactions(this.name, toUnlistedEntries(unreadable, this.#source.program));
+    const located = await locateTransactions(this.#rpc, transactions);
     return located.map((transaction) => this.#toProof(transaction));
+  }
+
+  async recheckUnreadable(entries: readonly UnreadableEntry[]): Promise<ReadonlyMap<string, UnreadableVerdict>> {
+    const signatures = entries.map(({ key }) => key).filter(isSignature);
+    const { transactions, unreadable } = await fetchTransactions(this.#rpc, signatures);
+    const verdicts = new Map<string, UnreadableVerdict>(signatures.map((each) => [each, { state: "unknown" }]));
+    for (const { signature } of transactions) verdicts.set(signature, { state: "readable" });
+    for (const { signature, reason } of unreadable) verdicts.set(signature, { state: "unreadable", reason });
+    return verdicts;
   }
 
   /** Nodes know only the present. */

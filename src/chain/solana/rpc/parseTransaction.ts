@@ -33,28 +33,87 @@ type Fields = Readonly<Record<string, unknown>>;
 const KEYS_MAX = 256;
 const INSTRUCTIONS_MAX = 1_000;
 
-/** Parses the answer to getTransaction. Throws ProviderFailed `bad_answer` for everything that is not a complete one. */
-export function parseTransaction(answer: unknown): SolanaTransaction {
+/** The highest version that this release reads. Its accounts are those of the message; version 0 alone has lookup tables. */
+export const VERSION_MAX = 1;
+const VERSIONS: readonly unknown[] = ["legacy", 0, 1];
+/** Addresses that the text of an unreadable transaction names. The runtime allows fewer. */
+const NAMES_MAX = 512;
+
+/** A transaction that its node has, and that no reader of this release can parse. */
+export class UnreadableTransaction {
+  readonly signature: string;
+  /** The same at every node that has the same transaction. */
+  readonly reason: string;
+  /** The addresses in its text; empty when the node did not give it. */
+  readonly names: readonly string[];
+
+  constructor(signature: string, { reason, names = [] }: { reason: string; names?: readonly string[] }) {
+    this.signature = signature;
+    this.reason = reason;
+    this.names = names;
+  }
+}
+
+/**
+ * Parses the answer to getTransaction. Throws ProviderFailed `bad_answer` when a part is missing, because another node may have it, and
+ * `contradictory` for another transaction than the requested one.
+ */
+export function parseTransaction(requested: string, answer: unknown): SolanaTransaction | UnreadableTransaction {
   const fields = parseObject(answer, "a transaction");
-  const meta = parseObject(fields["meta"], "the result of a transaction");
-  const transaction = parseObject(fields["transaction"], "a transaction's message");
-  const message = parseObject(transaction["message"], "a transaction's message");
   const { version } = fields;
   // A version that nobody has written a parser for could hold its accounts elsewhere.
-  if (version !== "legacy" && version !== 0)
-    throw malformed(`a transaction of version ${String(version).slice(0, 20)}`);
+  if (!VERSIONS.includes(version))
+    return new UnreadableTransaction(requested, {
+      reason: `version ${String(version).slice(0, 20)}`,
+      names: listNames(fields),
+    });
+  const transaction = parseObject(fields["transaction"], "a transaction's message");
+  const signature = parseSignature(parseArray(transaction["signatures"], "signatures")[0]);
+  if (signature !== requested)
+    throw new ProviderFailed("contradictory", "the provider sent another transaction than the requested one");
+  const slot = parseSlot(fields["slot"]);
+  const message = parseObject(transaction["message"], "a transaction's message");
+  const meta = parseResult(fields["meta"], message);
+  try {
+    return { signature, slot, ...parseContents(message, meta, version) };
+  } catch (error) {
+    if (!(error instanceof ProviderFailed)) throw error;
+    return new UnreadableTransaction(requested, { reason: error.message, names: listNames(fields) });
+  }
+}
+
+/** The result of a transaction, with every list that nodes leave out when they do not record it. */
+function parseResult(value: unknown, message: Fields): Fields {
+  const meta = parseObject(value, "the result of a transaction");
   if (meta["err"] === undefined) throw malformed("a transaction without its result");
+  const lists = meta["err"] === null ? ["innerInstructions", "preTokenBalances", "postTokenBalances"] : [];
+  for (const list of lists) parseArray(meta[list], `the list ${list} of a transaction`);
+  const { addressTableLookups: tables } = message;
+  if (Array.isArray(tables) && tables.length > 0)
+    parseObject(meta["loadedAddresses"], "the addresses of lookup tables");
+  return meta;
+}
+
+function parseContents(message: Fields, meta: Fields, version: unknown) {
   const keys = parseKeys(message, meta, version);
   const succeeded = meta["err"] === null;
   return {
-    signature: parseSignature(parseArray(transaction["signatures"], "signatures")[0]),
-    slot: parseSlot(fields["slot"]),
     succeeded,
     keys,
     instructions: succeeded ? parseInstructions(message, meta, keys) : [],
     before: succeeded ? parseBalances(meta["preTokenBalances"], keys) : [],
     after: succeeded ? parseBalances(meta["postTokenBalances"], keys) : [],
   };
+}
+
+/** Everything in a text that has the form of an address. */
+function listNames(answer: unknown): string[] {
+  const names = new Set<string>();
+  for (const [, name] of JSON.stringify(answer).matchAll(/"([1-9A-HJ-NP-Za-km-z]{32,44})"/g)) {
+    if (names.size === NAMES_MAX) break;
+    if (name !== undefined) names.add(name);
+  }
+  return [...names];
 }
 
 /** Those of the message, then the writable and the readonly ones of its lookup tables. */

@@ -35,6 +35,13 @@ export function isUnknownBlock(error: unknown): boolean {
   return error instanceof RpcError && UNKNOWN_BLOCK.includes(error.code);
 }
 
+/** The reason why a node refuses a transaction because of its version; undefined for another error. Nodes word it alike. */
+export function describeUnsupportedVersion({ code, message }: RpcError): string | undefined {
+  if (code !== UNSUPPORTED_VERSION) return undefined;
+  const version = /version \((?<version>\d{1,3})\)/i.exec(message)?.groups?.["version"];
+  return version === undefined ? "a version that this release does not read" : `version ${version}`;
+}
+
 /** Maps a node's error to an error of the port. */
 export function toProviderError(host: string, error: unknown): Error {
   if (!(error instanceof RpcError)) return error instanceof Error ? error : new Error(String(error));

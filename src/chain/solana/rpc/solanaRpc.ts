@@ -1,9 +1,10 @@
 import { ProviderFailed } from "../../reader.ts";
 import { JsonRpcClient, type RpcCall } from "../../rpc/jsonRpcClient.ts";
 import { parseArray, parseObject } from "../../rpc/jsonValues.ts";
+import { RpcError } from "../../rpc/rpcError.ts";
 import { parseProducedBlock, type ProducedBlock } from "./parseBlock.ts";
-import { parseTransaction, type SolanaTransaction } from "./parseTransaction.ts";
-import { isSkippedSlot, isUnknownBlock, toProviderError } from "./solanaErrors.ts";
+import { parseTransaction, UnreadableTransaction, VERSION_MAX, type SolanaTransaction } from "./parseTransaction.ts";
+import { describeUnsupportedVersion, isSkippedSlot, isUnknownBlock, toProviderError } from "./solanaErrors.ts";
 import { parseAddress, parseCount, parseSignature, parseSlot } from "./values.ts";
 
 // The requests of the reader to one node. Lists and their transactions are read at one commitment, so that no window between two
@@ -12,8 +13,8 @@ import { parseAddress, parseCount, parseSignature, parseSlot } from "./values.ts
 export type Commitment = "confirmed" | "finalized";
 
 const CONFIRMED = { commitment: "confirmed" } as const;
-/** The highest version that nodes name in the answer. Without it they refuse every transaction that has one. */
-const TRANSACTION_OPTIONS = { ...CONFIRMED, encoding: "json", maxSupportedTransactionVersion: 0 } as const;
+/** Nodes refuse a transaction of a higher version, and without this option every transaction that has one. */
+const TRANSACTION_OPTIONS = { ...CONFIRMED, encoding: "json", maxSupportedTransactionVersion: VERSION_MAX } as const;
 /** Accounts in a request. */
 export const ACCOUNTS_MAX = 100;
 const SIGNATURES_MAX = 1_000;
@@ -61,7 +62,12 @@ export class SolanaRpc {
     slot: bigint,
     { commitment = "confirmed", details = "none" }: { commitment?: Commitment; details?: "none" | "signatures" } = {},
   ): Promise<ProducedBlock | "skipped" | undefined> {
-    const options = { commitment, transactionDetails: details, rewards: false, maxSupportedTransactionVersion: 0 };
+    const options = {
+      commitment,
+      transactionDetails: details,
+      rewards: false,
+      maxSupportedTransactionVersion: VERSION_MAX,
+    };
     try {
       const answer = await this.#rpc.request("getBlock", [Number(slot), options]);
       if (answer === null) return undefined;
@@ -118,17 +124,25 @@ export class SolanaRpc {
     return { entries: list.map(parseListedSignature), headSlot: parseSlot(head) };
   }
 
-  /** Undefined for those that the node does not know as confirmed. */
-  async transactions(signatures: readonly string[]): Promise<(SolanaTransaction | undefined)[]> {
+  /** Undefined for those that the node does not know as confirmed. One that nobody can parse spoils no other. */
+  async transactions(
+    signatures: readonly string[],
+  ): Promise<(SolanaTransaction | UnreadableTransaction | undefined)[]> {
     const calls = signatures.map((signature): RpcCall => ["getTransaction", [signature, TRANSACTION_OPTIONS]]);
-    const answers = await this.#requestAll(calls);
-    return signatures.map((signature, index) => {
-      const answer = answers[index];
-      if (answer === null) return undefined;
-      const transaction = parseTransaction(answer);
-      if (transaction.signature !== signature) throw this.#contradiction("another transaction than the requested one");
-      return transaction;
+    const answers = await this.#rpc.requestEach(calls).catch((error: unknown) => {
+      throw toProviderError(this.name, error);
     });
+    return signatures.map((signature, index) => this.#parseTransaction(signature, answers[index]));
+  }
+
+  #parseTransaction(signature: string, answer: unknown): SolanaTransaction | UnreadableTransaction | undefined {
+    if (answer === null) return undefined;
+    if (answer instanceof RpcError) {
+      const reason = describeUnsupportedVersion(answer);
+      if (reason === undefined) throw toProviderError(this.name, answer);
+      return new UnreadableTransaction(signature, { reason });
+    }
+    return parseTransaction(signature, answer);
   }
 
   /** Returns the result of a call that the sender reads itself. */

@@ -1,0 +1,112 @@
+import type { Chain } from "../../chain/chain.ts";
+import type { ChainReader } from "../../chain/reader.ts";
+import type { UnreadableEntry, UnreadableVerdict } from "../../chain/unreadable/unreadableEntry.ts";
+import { warnRepeated } from "../../kernel/alarm/repeatedWarning.ts";
+import { getChainMemory } from "../chainMemory.ts";
+import { listInboxesAmong } from "../inboxes/inboxes.ts";
+import type { WatchWorld } from "../store/applySegment.ts";
+import { insertUnreadable, listKnownSubjects, type NewUnreadable } from "./unreadableStore.ts";
+
+// Decides whether a reading may leave out what no reader can parse. It may when every provider that answers gives the same, two of them where
+// two are configured, and when a row says so. What a provider answers too late, falsely or not at all is not unreadable.
+
+/** After this time without an answer of another provider, one is enough: its row is tried again with all of them. */
+const ALONE_MS = 60_000;
+/** Entries that wait for a second provider. More are forgotten, the oldest first. */
+const WAITING_MAX = 1_000;
+
+/** Makes readings of a chain leave out what has a row. Call it before a chain is read; later calls change nothing. */
+export function skipUnreadable(world: WatchWorld, chain: Chain): void {
+  const memory = getChainMemory(world, chain);
+  if (memory.isSkippingUnreadable) return;
+  memory.isSkippingUnreadable = true;
+  chain.providers.onUnreadable((entries) => acceptUnreadable(world, chain, entries));
+}
+
+/** Stores a row for each entry that names an inbox or the program. Returns whether all entries may be left out now. */
+async function acceptUnreadable(
+  world: WatchWorld,
+  chain: Chain,
+  entries: readonly UnreadableEntry[],
+): Promise<boolean> {
+  const { skipped } = chain.providers;
+  const subjects = entries.map(({ key }) => key);
+  const known = await listKnownSubjects(world.db, { chain: chain.caip2, subjects });
+  skipped.add(known);
+  const unknown = entries.filter(({ key }) => !known.has(key));
+  if (unknown.length === 0) return true;
+  const confirmed = await confirmUnreadable(world, chain, unknown);
+  if (confirmed.length > 0) await storeRows(world, chain, confirmed);
+  skipped.add(confirmed.map(({ entry }) => entry.key));
+  return confirmed.length === unknown.length;
+}
+
+type Confirmed = { entry: UnreadableEntry; providers: readonly string[] };
+
+/** The entries that the providers answer alike. */
+async function confirmUnreadable(
+  world: WatchWorld,
+  chain: Chain,
+  entries: readonly UnreadableEntry[],
+): Promise<Confirmed[]> {
+  const verdicts = await askVerdicts(chain, entries);
+  const { waitingUnreadable } = getChainMemory(world, chain);
+  const nowMs = world.clock.monotonicMs();
+  return entries.flatMap((entry): Confirmed[] => {
+    const { providers, isReadable } = countVerdicts(verdicts, entry);
+    const sinceMs = waitingUnreadable.get(entry.key) ?? nowMs;
+    const isEnough = providers.length >= Math.min(2, chain.providers.providerCount);
+    const isAlone = providers.length > 0 && nowMs - sinceMs >= ALONE_MS;
+    if (!isReadable && (isEnough || isAlone)) {
+      waitingUnreadable.delete(entry.key);
+      return [{ entry, providers }];
+    }
+    waitingUnreadable.set(entry.key, sinceMs);
+    for (const key of waitingUnreadable.keys()) {
+      if (waitingUnreadable.size <= WAITING_MAX) break;
+      waitingUnreadable.delete(key);
+    }
+    return [];
+  });
+}
+
+type ProviderVerdicts = { provider: string; verdicts: ReadonlyMap<string, UnreadableVerdict> };
+
+/** What each provider that answers has of the entries now. */
+export async function askVerdicts(chain: Chain, entries: readonly UnreadableEntry[]): Promise<ProviderVerdicts[]> {
+  const replies = await chain.providers.askEach(
+    async (reader: ChainReader) => (await reader.recheckUnreadable?.(entries)) ?? new Map<string, UnreadableVerdict>(),
+  );
+  return replies.flatMap((each) => ("answer" in each ? [{ provider: each.provider, verdicts: each.answer }] : []));
+}
+
+/** Who cannot parse it for the same reason, and whether anybody can. */
+function countVerdicts(
+  replies: readonly ProviderVerdicts[],
+  { key, reason }: UnreadableEntry,
+): { providers: string[]; isReadable: boolean } {
+  const providers: string[] = [];
+  let isReadable = false;
+  for (const { provider, verdicts } of replies) {
+    const verdict = verdicts.get(key);
+    if (verdict?.state === "readable") isReadable = true;
+    if (verdict?.state === "unreadable" && verdict.reason === reason) providers.push(provider);
+  }
+  return { providers, isReadable };
+}
+
+async function storeRows(world: WatchWorld, chain: Chain, confirmed: readonly Confirmed[]): Promise<void> {
+  const names = new Set(confirmed.flatMap(({ entry }) => entry.names));
+  const inboxes = await listInboxesAmong(world.db, chain.caip2, [...names]);
+  const found = confirmed
+    .map((each): NewUnreadable => ({ ...each, inboxes: each.entry.names.filter((name) => inboxes.has(name)) }))
+    // What names nothing of ours moved nothing of ours.
+    .filter((each) => each.inboxes.length > 0 || each.entry.namesProgram);
+  await insertUnreadable(world.db, { chain: chain.caip2, found, at: world.clock.now() });
+  for (const { entry, inboxes: named } of found)
+    warnRepeated(world, {
+      key: `unreadable ${chain.caip2} ${entry.reason}`,
+      fields: { chain: chain.caip2, subject: entry.key, reason: entry.reason, inboxes: named },
+      message: "a transaction cannot be read by this release; what stands beside it is read, and it is tried again",
+    });
+}
