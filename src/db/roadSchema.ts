@@ -180,6 +180,24 @@ export type DepositAgreementTable = {
   retry_at: Date | null;
 };
 
+/** asking → agreed; back to asking when a movement of the sweep changes. */
+export type SweepAgreementTable = {
+  chain: Caip2;
+  chain_tx: string;
+  intent_id: string;
+  token: string;
+  /** The movements that the providers were asked about: their highest revision and their number. Each change raises or lowers one of them. */
+  legs_revision: bigint;
+  legs_count: number;
+  state: "asking" | "agreed";
+  /** The last answer of each provider. */
+  answers: unknown;
+  /** How often all providers were asked. */
+  attempts: number;
+  asked_at: Date;
+  retry_at: Date | null;
+};
+
 /**
  * burned → attested → landed; landed → attested when a reorg drops the sweep. `burned`: the bridge took the units. `attested`: its message to
  * the settle chain is signed.

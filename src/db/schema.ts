@@ -309,6 +309,7 @@ export interface Schema {
   unreadable_overflow: road.UnreadableOverflowTable;
   deposit: road.DepositTable;
   deposit_agreement: road.DepositAgreementTable;
+  sweep_agreement: road.SweepAgreementTable;
   deposit_cursor: road.HandoverCursorTable;
   holding: road.HoldingTable;
   listed_deposit: road.ListedDepositView;

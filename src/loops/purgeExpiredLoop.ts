@@ -1,6 +1,7 @@
 import { purgeVerifications } from "../deposit/agreement/verifyDeposits.ts";
 import { purgeEvents } from "../event/purgeEvents.ts";
 import { purgeExpired } from "../idempotency/purgeExpired.ts";
+import { purgeSweepAgreements } from "../settlement/agreement/verifySweeps.ts";
 import { purgeTransactions } from "../settlement/purgeTransactions.ts";
 import { purgeHandoffCodes } from "../intent/checkout/handoff.ts";
 import { purgePrimedAccounts } from "../priming/purgePrimedAccounts.ts";
@@ -24,6 +25,7 @@ export function purgeExpiredLoop(world: World): Loop {
     (limit) => purgeViewHints(world, limit),
     (limit) => purgeHandoffCodes(world, limit),
     (limit) => purgeVerifications(world, limit),
+    (limit) => purgeSweepAgreements(world, limit),
     (limit) => purgeEvents(world, limit),
     // Only such a sender writes these rows.
     ...(chains.some(({ sender }) => sender.accounts !== undefined)

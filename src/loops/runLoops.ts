@@ -23,6 +23,7 @@ import {
 import { findBurnsLoop, receiveCrossingsLoop, refreshFeesLoop, trackCrossingsLoop } from "./bridgeLoops.ts";
 import { updateAlarmsLoop } from "./updateAlarmsLoop.ts";
 import { assignEventSequencesLoop } from "./assignEventSequencesLoop.ts";
+import { verifySweepsLoop } from "./chain/verifySweepsLoop.ts";
 import { watchChainLoop } from "./chain/watchChainLoop.ts";
 
 /** Creates every loop of a world. Loops of one chain are in the order in which they hand rows over. */
@@ -48,6 +49,7 @@ export function createLoops(world: World): Loop[] {
       sumDustLoop(world, chain),
       verifyDepositsLoop(world, chain),
       observeSettlementsLoop(world, chain),
+      verifySweepsLoop(world, chain),
       planSettlementsLoop(world, chain),
       submitSettlementsLoop(world, chain),
       sendTransactionsLoop(world, chain),

@@ -1,5 +1,11 @@
 import type { Selectable } from "kysely";
-import { ProviderFailed, type ProvenCrossing, type TransactionProof, type Transfer } from "../chain/reader.ts";
+import {
+  ProviderFailed,
+  type ProvenCrossing,
+  type ProvenTransfer,
+  type TransactionProof,
+  type Transfer,
+} from "../chain/reader.ts";
 import type { MovementTable } from "../db/roadSchema.ts";
 import { BatchPayments, type BatchPayment } from "./nettedBatch.ts";
 
@@ -144,6 +150,13 @@ function proveIdentity(
   return identity;
 }
 
+/** Whether a transfer is the recorded movement: place and amount alone may be those of another inbox. */
+export function isTransferOf(row: MovementRow, transfer: ProvenTransfer): boolean {
+  const [inbox, counterparty] = row.direction === "in" ? [transfer.to, transfer.from] : [transfer.from, transfer.to];
+  const isBetween = inbox === row.inbox && counterparty === row.counterparty && transfer.token === row.token;
+  return isBetween && transfer.place === row.place && parseAmount(transfer) === row.amount_units;
+}
+
 /** The key of a movement, the same in every block. */
 export function movementKey(
   movement: Pick<LocatedTransfer, "chainTx" | "identity" | "direction" | "inbox" | "token">,
@@ -168,7 +181,8 @@ export function compareWithRecorded(
   return {
     missing: inboxTransfers.filter((transfer) => {
       const row = rowAt.get(movementPlace(transfer));
-      return row?.amount_units !== transfer.amountUnits || row.block_number !== transfer.blockNumber;
+      const isSame = row?.amount_units === transfer.amountUnits && row.counterparty === transfer.counterparty;
+      return !isSame || row.block_number !== transfer.blockNumber;
     }),
     unmatched: [...rowAt].flatMap(([place, row]) => (places.has(place) ? [] : [row])),
   };
@@ -181,10 +195,10 @@ export function movementPlace({ blockHash, place, direction, inbox, token }: Mov
   return `${blockHash}/${place}/${direction}/${inbox}/${token}`;
 }
 
-function parseAmount({ amountText, chainTx }: Transfer): bigint {
+function parseAmount({ amountText, place, token }: ProvenTransfer): bigint {
   try {
     return BigInt(amountText);
   } catch (error) {
-    throw new ProviderFailed("bad_answer", `a transfer in ${chainTx} has no amount`, { cause: error });
+    throw new ProviderFailed("bad_answer", `the transfer of ${token} at ${place} has no amount`, { cause: error });
   }
 }

@@ -20,6 +20,7 @@ import { createWake } from "../../src/kernel/wake.ts";
 import { ProcessMemory } from "../../src/kernel/processMemory.ts";
 import { createAccount } from "../../src/merchant/createAccount.ts";
 import type { AccountRow } from "../../src/merchant/store.ts";
+import { verifySweeps } from "../../src/settlement/agreement/verifySweeps.ts";
 import { observeSettlements } from "../../src/settlement/observe/observeSettlements.ts";
 import { planSettlements } from "../../src/settlement/planSettlements.ts";
 import { replanSettlements } from "../../src/settlement/replanSettlements.ts";
@@ -118,6 +119,7 @@ export async function openRoad(options: RoadOptions = {}): Promise<Road> {
     await countMoney(world, chain.caip2);
     await verifyDeposits(world, opened);
     await observeSettlements(world, chain.caip2);
+    await verifySweeps(world, opened);
     await planSettlements(world, chain.caip2);
     await submitSettlements(world, { chain: opened });
     await opened.sender.process(world);

@@ -34,6 +34,7 @@ import * as burnRest from "./0032_burn_rest.ts";
 import * as undecidedDeposits from "./0033_undecided_deposits.ts";
 import * as unreadable from "./0035_unreadable.ts";
 import * as depositIds from "./0041_deposit_ids.ts";
+import * as sweepAgreement from "./0043_sweep_agreement.ts";
 
 /** One migration. The database records its name. A released migration never changes. */
 export type Migration = { readonly name: string; up(db: Kysely<unknown>): Promise<void> };
@@ -75,4 +76,5 @@ export const migrations: readonly Migration[] = [
   { name: "0033_undecided_deposits", up: undecidedDeposits.up },
   { name: "0035_unreadable", up: unreadable.up },
   { name: "0041_deposit_ids", up: depositIds.up },
+  { name: "0043_sweep_agreement", up: sweepAgreement.up },
 ];

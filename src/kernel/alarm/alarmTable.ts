@@ -181,6 +181,19 @@ export const ALARMS = {
     remedy: "Watch this provider, and remove it if it happens again. `tributary watch status`",
     source: "code",
   },
+  sweep_unconfirmed: {
+    happened: "A settlement waits, because too few providers show the transfer out of its inbox, or one denies it.",
+    affects: "The merchant of the intent: the settlement shows as landed later. The money is where the chain has it.",
+    remedy:
+      "Read `answers`: get the failing providers to answer, and replace the one that differs. It lands by itself as soon as enough agree. `tributary watch status`",
+    source: "code",
+  },
+  sweep_denied: {
+    happened: "A provider showed a transfer out of an inbox that the others deny. It was taken back.",
+    affects: "Nobody: no settlement landed with it, or it was taken back with its event.",
+    remedy: "Replace the provider that `answers` names as confirming it. `tributary doctor --ledger`",
+    source: "code",
+  },
   provider_inconsistent: {
     happened: "A provider's answers contradict each other and are not recorded.",
     affects: "Nobody while another provider answers.",

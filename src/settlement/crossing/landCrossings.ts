@@ -7,6 +7,7 @@ import { appendEvents } from "../../event/store.ts";
 import { lockIntents, writeIntentProgress, type IntentRow } from "../../intent/store.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import type { World } from "../../world.ts";
+import { listWaitingSweeps, sweepAgreementsTopic } from "../agreement/openAgreements.ts";
 import { listSweepLegs, preferIndexScans } from "../observe/sweepReads.ts";
 import { addToIntentTotals } from "../settledTotals.ts";
 import { settlementEvents } from "../settlementEvents.ts";
@@ -24,7 +25,7 @@ import { lockSettlements, writeSettlements } from "../store.ts";
 import { listOwnCorrections, releaseDeposits } from "./correctOwn.ts";
 import { shareSweep, type Mint } from "./shareSweep.ts";
 
-type LandWorld = Pick<World, "db" | "clock" | "entropy">;
+type LandWorld = Pick<World, "db" | "clock" | "entropy" | "catalog" | "wake">;
 
 /** Crossings landed per transaction. */
 const LANDED_MAX = 100;
@@ -45,14 +46,16 @@ type SweptCrossing = {
 export async function landCrossings(world: LandWorld, settleChain: Caip2): Promise<number> {
   const found = await listSweptCrossings(world.db.root, { settleChain, limit: LANDED_MAX });
   if (found.length === 0) return 0;
-  return world.db.transaction((tx) => landFound(tx, world, { settleChain, found }));
+  const { landed, waiting } = await world.db.transaction((tx) => landFound(tx, world, { settleChain, found }));
+  if (waiting > 0) world.wake.notify(sweepAgreementsTopic(settleChain));
+  return landed;
 }
 
 async function landFound(
   tx: Tx,
   world: LandWorld,
   { settleChain, found }: { settleChain: Caip2; found: readonly SweptCrossing[] },
-): Promise<number> {
+): Promise<{ landed: number; waiting: number }> {
   const at = world.clock.now();
   await preferIndexScans(tx);
   const intentIds = [...new Set(found.map(({ intentId }) => intentId))];
@@ -68,10 +71,21 @@ async function landFound(
       )
     ).map((row) => [row.id, row]),
   );
+  const names = swept
+    .filter(({ intentId }) => intents.has(intentId))
+    .map(({ intentId, token, sweepTx }) => ({ intent_id: intentId, token, chain_tx: sweepTx }));
+  const legs = await listSweepLegs(tx, {
+    chain: settleChain,
+    chainTxs: [...new Set(names.map(({ chain_tx }) => chain_tx))],
+  });
+  const waiting = await listWaitingSweeps(tx, world, { chain: settleChain, names, legs, at });
   const sweeps = new Map(
-    groupSweeps(
-      await listSweepLegs(tx, { chain: settleChain, chainTxs: [...new Set(swept.map(({ sweepTx }) => sweepTx))] }),
-    ).map((sweep) => [sweepKey({ intent_id: sweep.intentId, token: sweep.token, chain_tx: sweep.chainTx }), sweep]),
+    groupSweeps(legs)
+      .map(
+        (sweep) =>
+          [sweepKey({ intent_id: sweep.intentId, token: sweep.token, chain_tx: sweep.chainTx }), sweep] as const,
+      )
+      .filter(([key]) => !waiting.has(key)),
   );
   const mintsOf = await listMintsOfSweeps(tx, settleChain, [...sweeps.values()]);
   const changes = new CrossingChanges(at, intents);
@@ -99,7 +113,7 @@ async function landFound(
   }
   await changes.write(tx, world, "landed");
   await releaseDeposits(tx, { chain: settleChain, corrections });
-  return changes.count;
+  return { landed: changes.count, waiting: waiting.size };
 }
 
 /**
@@ -208,6 +222,9 @@ async function listSweptCrossings(
       order by departure.block_number, departure.place limit 1
     ) as sweep
     where crossing.settle_chain = ${settleChain} and crossing.status = 'attested' and ${isAsked}
+      and not exists (select from sweep_agreement agreement
+        where agreement.chain = crossing.settle_chain and agreement.chain_tx = sweep.chain_tx and agreement.intent_id = crossing.intent_id
+          and agreement.token = mint.token and agreement.state = 'asking')
     order by crossing.movement_id limit ${limit}`.execute(db);
   return rows;
 }

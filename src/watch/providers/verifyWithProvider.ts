@@ -15,7 +15,7 @@ export type ProviderVerdict = {
   finalized: bigint;
 };
 
-type MovementFinding = Pick<ProviderVerdict, "verdict" | "reason">;
+export type MovementFinding = Pick<ProviderVerdict, "verdict" | "reason">;
 
 const CONFIRMED: MovementFinding = { verdict: "confirms", reason: null };
 const MISSING: MovementFinding = { verdict: "lacks", reason: null };
@@ -45,27 +45,50 @@ async function fetchTagNumber(reader: ChainReader, tag: "safe" | "finalized"): P
 }
 
 async function verifyMovement(reader: ChainReader, movement: MovementRow): Promise<MovementFinding> {
-  const block = await reader.block({ number: movement.block_number });
-  if (!block) return MISSING;
-  if (block.hash !== movement.block_hash) return createDenial("other_block");
-  const scope = { blockHash: movement.block_hash, blockNumber: movement.block_number };
+  const [finding = MISSING] = await findingsOf(reader, [movement]);
+  return finding;
+}
+
+/**
+ * Verifies the movements of one transaction, token and block with one provider, in three requests. Returns a finding for each. Throws
+ * ProviderFailed when an answer is missing.
+ */
+export async function verifyLegsWithProvider(
+  reader: ChainReader,
+  legs: readonly MovementRow[],
+): Promise<MovementFinding[]> {
+  return findingsOf(reader, legs);
+}
+
+async function findingsOf(reader: ChainReader, movements: readonly MovementRow[]): Promise<MovementFinding[]> {
+  const [first] = movements;
+  if (first === undefined) return [];
+  const ofAll = (finding: MovementFinding) => movements.map(() => finding);
+  const block = await reader.block({ number: first.block_number });
+  if (!block) return ofAll(MISSING);
+  if (block.hash !== first.block_hash) return ofAll(createDenial("other_block"));
+  const scope = { blockHash: first.block_hash, blockNumber: first.block_number };
+  const inboxes = [...new Set(movements.map(({ inbox }) => inbox))];
   const [[proof], transfers] = await Promise.all([
-    reader.proofs([movement.chain_tx]),
-    reader.transfers(scope, [movement.token], [movement.inbox]),
+    reader.proofs([first.chain_tx]),
+    reader.transfers(scope, [first.token], inboxes),
   ]);
-  if (!proof) return createDenial("not_mined");
-  if (proof.blockHash !== movement.block_hash) return createDenial("mined_elsewhere");
-  if (!proof.succeeded) return createDenial("reverted");
-  const isThere = filterInboxTransfers(transfers, (address) => address === movement.inbox).some(
-    (seen) =>
-      seen.direction === movement.direction &&
-      seen.chainTx === movement.chain_tx &&
-      proof.identityAt(seen.place) === movement.identity &&
-      seen.token === movement.token &&
-      seen.counterparty === movement.counterparty &&
-      seen.amountUnits === movement.amount_units,
-  );
-  return isThere ? CONFIRMED : createDenial("no_transfer");
+  if (!proof) return ofAll(createDenial("not_mined"));
+  if (proof.blockHash !== first.block_hash) return ofAll(createDenial("mined_elsewhere"));
+  if (!proof.succeeded) return ofAll(createDenial("reverted"));
+  const known = filterInboxTransfers(transfers, (address) => inboxes.includes(address));
+  const isShown = (movement: MovementRow) =>
+    known.some(
+      (seen) =>
+        seen.direction === movement.direction &&
+        seen.inbox === movement.inbox &&
+        seen.chainTx === movement.chain_tx &&
+        proof.identityAt(seen.place) === movement.identity &&
+        seen.token === movement.token &&
+        seen.counterparty === movement.counterparty &&
+        seen.amountUnits === movement.amount_units,
+    );
+  return movements.map((movement) => (isShown(movement) ? CONFIRMED : createDenial("no_transfer")));
 }
 
 function createDenial(reason: NonNullable<ProviderVerdict["reason"]>): MovementFinding {

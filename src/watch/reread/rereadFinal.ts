@@ -11,6 +11,7 @@ import { rereadRange, type RereadChanges } from "./rereadRange.ts";
 import { logReversal, wakeMovementConsumers, type WatchWorld } from "../store/applySegment.ts";
 import { listHashesAt, listMovementsBetween } from "../store/chainReads.ts";
 import { advanceReread, orphanMovements, pruneBlocks, writeMovements, type CursorRow } from "../store/store.ts";
+import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 import { lowestOf } from "../../kernel/extremes.ts";
 
 /** Depth at which blocks of a chain without the `finalized` tag are reread. */
@@ -93,10 +94,10 @@ function logChanges(world: WatchWorld, chain: Chain, { located, removed }: Rerea
       "a final block holds a movement that was not recorded",
     );
   }
-  for (const { id, chain_tx: chainTx, inbox } of removed) {
-    world.log.error(
-      { chain: chain.caip2, movement: String(id), chainTx, inbox },
-      "a recorded movement is not on the final chain",
-    );
+  for (const { id, chain_tx: chainTx, inbox, intent_id: intent, direction } of removed) {
+    const fields = { chain: chain.caip2, movement: String(id), chainTx, inbox, intent };
+    const message = "a recorded movement is not on the final chain";
+    if (direction === "out") raiseAlarm(world.log, { ...fields, alarm: "sweep_denied" }, message);
+    else world.log.error(fields, message);
   }
 }

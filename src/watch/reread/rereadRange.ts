@@ -1,17 +1,12 @@
 import { watchedTokens } from "../../catalog/catalog.ts";
 import { isReadByAccounts, type Chain } from "../../chain/chain.ts";
-import {
-  ProviderFailed,
-  type BlockRange,
-  type ChainReader,
-  type ProvenTransfer,
-  type TransactionProof,
-} from "../../chain/reader.ts";
+import { ProviderFailed, type BlockRange, type ChainReader, type TransactionProof } from "../../chain/reader.ts";
 import { getChainMemory } from "../chainMemory.ts";
 import { trackSoundness } from "../providers/trackSoundness.ts";
 import {
   attachBatches,
   compareWithRecorded,
+  isTransferOf,
   movementKey,
   type FinalComparison,
   type InboxTransfer,
@@ -204,12 +199,8 @@ async function proveReadable(
 
 function isProven(proof: TransactionProof | undefined, row: MovementRow): boolean {
   if (proof?.identityAt(row.place) === undefined) return false;
-  // The first provider may have shown another amount.
-  return proof.transfers === undefined || proof.transfers().some((transfer) => isOfMovement(transfer, row));
-}
-
-function isOfMovement({ place, amountText }: ProvenTransfer, row: MovementRow): boolean {
-  return place === row.place && BigInt(amountText) === row.amount_units;
+  // The first provider may have shown another amount, or a real transfer as that of another inbox.
+  return proof.transfers === undefined || proof.transfers().some((transfer) => isTransferOf(row, transfer));
 }
 
 /**
@@ -222,7 +213,7 @@ async function isInBlock(reader: ChainReader, row: MovementRow): Promise<boolean
   if (block.hash !== row.block_hash) return false;
   const scope = { blockHash: row.block_hash, blockNumber: row.block_number };
   const transfers = await reader.transfers(scope, [row.token], [row.inbox]);
-  return transfers.some((transfer) => transfer.chainTx === row.chain_tx && isOfMovement(transfer, row));
+  return transfers.some((transfer) => transfer.chainTx === row.chain_tx && isTransferOf(row, transfer));
 }
 
 /**
