@@ -16,6 +16,7 @@ import { scanHintedInboxesLoop } from "./chain/scanHintedInboxesLoop.ts";
 import { sumDustLoop } from "./chain/sumDustLoop.ts";
 import {
   observeSettlementsLoop,
+  verifySweepsLoop,
   planSettlementsLoop,
   sendTransactionsLoop,
   submitSettlementsLoop,
@@ -23,7 +24,6 @@ import {
 import { findBurnsLoop, receiveCrossingsLoop, refreshFeesLoop, trackCrossingsLoop } from "./bridgeLoops.ts";
 import { updateAlarmsLoop } from "./updateAlarmsLoop.ts";
 import { assignEventSequencesLoop } from "./assignEventSequencesLoop.ts";
-import { verifySweepsLoop } from "./chain/verifySweepsLoop.ts";
 import { watchChainLoop } from "./chain/watchChainLoop.ts";
 
 /** Creates every loop of a world. Loops of one chain are in the order in which they hand rows over. */

@@ -1,4 +1,7 @@
 import type { Chain } from "../../chain/chain.ts";
+import { findWatchedChain } from "../../catalog/catalog.ts";
+import { sweepAgreementsTopic } from "../../settlement/agreement/openAgreements.ts";
+import { verifySweeps } from "../../settlement/agreement/verifySweeps.ts";
 import { landCrossings } from "../../settlement/crossing/landCrossings.ts";
 import { observeSettlements } from "../../settlement/observe/observeSettlements.ts";
 import { planSettlements } from "../../settlement/planSettlements.ts";
@@ -12,6 +15,9 @@ import { planTopic, sendTopic, submitTopic, TRACK_TOPIC } from "./topics.ts";
 // next one. Rows keep the order: a settlement that a sweep has overtaken lands with it, or moves nothing and is planned again.
 
 const INTERVAL_MS = 2_000;
+const AGREEMENT_INTERVAL_MS = 1_000;
+/** Without an agreement rule, only verifications from an earlier configuration remain. */
+const INTERVAL_IDLE_MS = 60_000;
 
 /** Observes what the chain has settled. It wakes when movements or deposits have changed. */
 export function observeSettlementsLoop(world: World, chain: Chain): Loop {
@@ -30,6 +36,22 @@ export function observeSettlementsLoop(world: World, chain: Chain): Loop {
       if (!isDone || landed > 0) return true;
       world.wake.notify(planTopic(chain));
       return false;
+    },
+  };
+}
+
+/** Asks other providers in a loop of its own, so that a hanging provider does not delay the settlements that need no agreement. */
+export function verifySweepsLoop(world: World, chain: Chain): Loop {
+  const requiresAgreement = findWatchedChain(world.catalog, chain.caip2)?.agreement !== undefined;
+  return {
+    name: `sweep agreements ${chain.caip2}`,
+    topic: sweepAgreementsTopic(chain.caip2),
+    intervalMs: requiresAgreement ? AGREEMENT_INTERVAL_MS : INTERVAL_IDLE_MS,
+    tick: async () => {
+      const { asked, isDone } = await verifySweeps(world, chain);
+      // A crossing may land with an agreed sweep.
+      if (asked > 0) world.wake.notify(`settlements:${chain.caip2}`);
+      return !isDone;
     },
   };
 }
