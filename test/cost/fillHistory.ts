@@ -191,6 +191,10 @@ class HistoryFill {
       chain_tx: this.#chainTx("source.chain_tx"),
       outgoing_id: outgoingId,
     });
+    await this.#copyOfIntent("sweep_agreement", "chain_tx", {
+      intent_id: this.#intentId,
+      chain_tx: this.#chainTx("source.chain_tx"),
+    });
     await this.#copyAll("outgoing_attempt", "attempt", {
       where: `outgoing_id = ${outgoing}`,
       columns: { outgoing_id: outgoingId, chain_tx: this.#chainTx("source.chain_tx") },

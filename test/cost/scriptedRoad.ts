@@ -11,6 +11,7 @@ import { assignEventSequences } from "../../src/event/assignEventSequences.ts";
 import { purgeExpired } from "../../src/idempotency/purgeExpired.ts";
 import { addMs, systemClock } from "../../src/kernel/clock.ts";
 import { createWake } from "../../src/kernel/wake.ts";
+import { verifySweeps } from "../../src/settlement/agreement/verifySweeps.ts";
 import { observeSettlements } from "../../src/settlement/observe/observeSettlements.ts";
 import { planSettlements } from "../../src/settlement/planSettlements.ts";
 import { replanSettlements } from "../../src/settlement/replanSettlements.ts";
@@ -171,6 +172,7 @@ async function runLoopsOnce(world: World, chain: Chain): Promise<void> {
   await verifyDeposits(world, chain);
   await verifyDust(world, chain);
   while (!(await observeSettlements(world, caip2)).isDone);
+  while (!(await verifySweeps(world, chain)).isDone);
   await planSettlements(world, caip2);
   await submitSettlements(world, { chain });
   await chain.sender.process(world);
