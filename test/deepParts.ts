@@ -16,6 +16,8 @@ const KILLS_PER_PAIR_RUN = 6;
 const PROGRAM_MUTANT_PARTS = 8;
 /** A number that three does not divide: what becomes of the sent transactions changes with every end of a process. */
 const SOLANA_CRASH_PARTS = 7;
+/** Of 100 seeds with 25 payments each. */
+const ASKED_PARTS = 4;
 
 export const DEEP_PARTS: readonly DeepPart[] = [
   ...seedParts(),
@@ -110,6 +112,12 @@ export const DEEP_PARTS: readonly DeepPart[] = [
     environment: { EXHAUSTIVE_CALLS: "3" },
     seconds: 150,
   },
+  ...Array.from({ length: ASKED_PARTS }, (_, part) => ({
+    name: `2,500 random payments of what the page asks for, ${part + 1} of ${ASKED_PARTS}`,
+    command: ["scripts/test.ts", "--workers=1", "src/http/checkout/state/remaining.test.ts"],
+    environment: { TRIBUTARY_ASKED_FIRST: String(part * 100 + 1), TRIBUTARY_ASKED_SEEDS: "100" },
+    seconds: 150,
+  })),
   {
     name: "every screen of the checkout page",
     command: ["scripts/test.ts", "--workers=1", "test/checkout/accessibility.test.ts"],

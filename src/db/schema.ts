@@ -206,6 +206,10 @@ export type IntentTable = {
   customer_bound_at: Date | null;
   received_units: Generated<bigint>;
   counted_units: Generated<bigint>;
+  /** Held until the chain's providers agree. */
+  agreement_units: Generated<bigint>;
+  /** Of the counted units, those that came after the intent had closed. */
+  late_units: Generated<bigint>;
   settled_units: Generated<bigint>;
   fee_units: Generated<bigint>;
   net_units: Generated<bigint>;

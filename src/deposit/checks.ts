@@ -7,17 +7,22 @@ const IS_PROCESSED = sql`(movement.revision, movement.id) <= (deposit_cursor.rev
 
 export const depositTotalsCheck: Check = {
   name: "intent-totals-match-deposits",
-  meaning: "An intent's counted amount or pending count differs from its deposits and its dust.",
+  meaning:
+    "An intent's counted amount, pending count or amount held for agreement differs from its deposits and its dust.",
   query: sql`
     select intent.id as intent, intent.counted_units as counted, sums.counted as of_deposits, dust.counted as of_dust,
-      intent.pending_count as pending, sums.pending as pending_of_deposits
+      intent.pending_count as pending, sums.pending as pending_of_deposits,
+      intent.agreement_units as held, sums.held as held_of_deposits
     from intent left join (
-      select intent_id, sum(counted_units) filter (where status = 'counted') as counted,
-        count(*) filter (where status = 'seen') as pending
-      from deposit group by intent_id) as sums on sums.intent_id = intent.id
+      select deposit.intent_id, sum(deposit.counted_units) filter (where deposit.status = 'counted') as counted,
+        count(*) filter (where deposit.status = 'seen') as pending,
+        sum(div(deposit.amount_units * power(10::numeric, paid.payout_decimals), power(10::numeric, deposit.token_decimals)))
+          filter (where deposit.status = 'held' and deposit.reason in ('provider_disagreement', 'provider_agreement_pending')) as held
+      from deposit join intent as paid on paid.id = deposit.intent_id group by deposit.intent_id) as sums on sums.intent_id = intent.id
     left join (select intent_id, sum(dust_units) as counted from holding group by intent_id) as dust on dust.intent_id = intent.id
     where intent.counted_units <> coalesce(sums.counted, 0) + coalesce(dust.counted, 0)
-      or intent.pending_count <> coalesce(sums.pending, 0)`,
+      or intent.pending_count <> coalesce(sums.pending, 0)
+      or intent.agreement_units <> coalesce(sums.held, 0)`,
 };
 
 export const depositChecks: readonly Check[] = [

@@ -2,7 +2,7 @@ import type { EventType } from "../event/event.ts";
 import { paymentStatus } from "../intent/paymentStatus.ts";
 import type { IntentRow } from "../intent/store.ts";
 import { isIntentPriceReached } from "./decision/countFinal.ts";
-import { isReceived, toPayoutUnits, type Deposit } from "./deposit.ts";
+import { isHeldForAgreement, isReceived, toPayoutUnits, type Deposit } from "./deposit.ts";
 import { receivedDustUnits, type Holding, type HoldingChange } from "./dust/dust.ts";
 
 /** One deposit before and after a change; `before` is undefined for a new deposit. */
@@ -24,16 +24,19 @@ export function computeIntentProgress(
       (sum, { before, after }) => sum + valueOf(after) - (before === undefined ? 0n : valueOf(before)),
       0n,
     );
+  const countedDustUnits = dustDifference((holding) => holding.dust_units);
+  const lateUnits = difference((deposit) => (deposit.late ? deposit.counted_units : 0n)) + countedDustUnits;
   const after: IntentRow = {
     ...intent,
     received_units:
       intent.received_units +
       difference((deposit) => (isReceived(deposit) ? toPayoutUnits(deposit, intent) : 0n)) +
       dustDifference(receivedDustUnits),
-    counted_units:
-      intent.counted_units +
-      difference((deposit) => deposit.counted_units) +
-      dustDifference((holding) => holding.dust_units),
+    counted_units: intent.counted_units + difference((deposit) => deposit.counted_units) + countedDustUnits,
+    agreement_units:
+      intent.agreement_units +
+      difference((deposit) => (isHeldForAgreement(deposit) ? toPayoutUnits(deposit, intent) : 0n)),
+    late_units: intent.status === "active" ? 0n : atLeastZero(intent.late_units + lateUnits),
     pending_count: intent.pending_count + Number(difference((deposit) => (deposit.status === "seen" ? 1n : 0n))),
     updated_at: context.at,
   };
@@ -41,6 +44,10 @@ export function computeIntentProgress(
     ...after,
     ...nextStatus(after, { ...context, wasReached: isIntentPriceReached(intent, intent.counted_units) }),
   };
+}
+
+function atLeastZero(units: bigint): bigint {
+  return units > 0n ? units : 0n;
 }
 
 /** Only the change that takes the amount below the price reopens an intent; later changes may be unrelated deposits. */
@@ -52,7 +59,9 @@ function nextStatus(
   if (intent.status === "active" && intent.one_time && isReached) return { status: "settled", settled_at: context.at };
   const hasLostPrice = context.wasReached && !isReached;
   const canReopen = !intent.occupies || !context.isDestinationTaken;
-  if (intent.status === "settled" && hasLostPrice && canReopen) return { status: "active", settled_at: null };
+  // What came after the settlement pays the intent that is open again.
+  if (intent.status === "settled" && hasLostPrice && canReopen)
+    return { status: "active", settled_at: null, late_units: 0n };
   return {};
 }
 

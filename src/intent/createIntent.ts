@@ -163,6 +163,8 @@ function newIntentRow(world: CreateWorld, minting: NewIntentDetails): NewIntent 
     underpay_tolerance_bps: account.underpay_tolerance_bps,
     widget_token_hash: minting.widgetTokenHash,
     received_units: 0n,
+    agreement_units: 0n,
+    late_units: 0n,
     counted_units: 0n,
     settled_units: 0n,
     fee_units: 0n,

@@ -6,6 +6,7 @@ import { routesToWire, termsToWire, type InboxTerms } from "@tributary/inbox/wir
 import type { IntentStatus } from "../db/schema.ts";
 import { caip10, caip19, displayAddress, type Namespace } from "../kernel/caip.ts";
 import { excessUnits, paymentStatus, shortfallUnits, type PaymentStatus } from "./paymentStatus.ts";
+import { remainingUnits } from "./progress/remainingUnits.ts";
 import { toRoute, type PinnedRoute } from "./routes/routeSet.ts";
 import type { IntentRow, NewIntent } from "./store.ts";
 import { toInboxTerms } from "./inboxTerms.ts";
@@ -63,6 +64,7 @@ type AmountsRecord = {
   priceUnits: string | null;
   receivedUnits: string;
   countedUnits: string;
+  remainingUnits: string | null;
   shortfallUnits: string;
   excessUnits: string;
   settledUnits: string;
@@ -140,6 +142,7 @@ function amountsRecord(row: NewIntent): AmountsRecord {
     priceUnits: row.price_token_units?.toString() ?? null,
     receivedUnits: row.received_units.toString(),
     countedUnits: row.counted_units.toString(),
+    remainingUnits: remainingUnits(row)?.toString() ?? null,
     shortfallUnits: shortfallUnits(row).toString(),
     excessUnits: excessUnits(row).toString(),
     settledUnits: row.settled_units.toString(),

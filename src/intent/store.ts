@@ -43,6 +43,8 @@ const COLUMNS = keysOf({
   customer_bound_at: 0,
   received_units: 0,
   counted_units: 0,
+  agreement_units: 0,
+  late_units: 0,
   settled_units: 0,
   fee_units: 0,
   net_units: 0,
@@ -89,6 +91,7 @@ export async function writeIntentProgress(tx: Tx, intents: readonly IntentRow[])
   await sql`
     update intent set
       status = changed.status, received_units = changed.received, counted_units = changed.counted,
+      agreement_units = changed.agreement, late_units = changed.late,
       settled_units = changed.settled, fee_units = changed.fee, net_units = changed.net,
       pending_count = changed.pending, settled_at = changed.settled_at, updated_at = changed.updated_at
     from unnest(
@@ -106,6 +109,14 @@ export async function writeIntentProgress(tx: Tx, intents: readonly IntentRow[])
       )},
       ${array(
         column((intent) => intent.counted_units),
+        "numeric",
+      )},
+      ${array(
+        column((intent) => intent.agreement_units),
+        "numeric",
+      )},
+      ${array(
+        column((intent) => intent.late_units),
         "numeric",
       )},
       ${array(
@@ -132,7 +143,7 @@ export async function writeIntentProgress(tx: Tx, intents: readonly IntentRow[])
         column((intent) => intent.updated_at),
         "timestamptz",
       )}
-    ) as changed (id, status, received, counted, settled, fee, net, pending, settled_at, updated_at)
+    ) as changed (id, status, received, counted, agreement, late, settled, fee, net, pending, settled_at, updated_at)
     where intent.id = changed.id`.execute(tx);
 }
 

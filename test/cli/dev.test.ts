@@ -216,10 +216,7 @@ test("pay sends the rest of the price in the intent's token, and waits until it 
   const page = await request(`${dev.ready.baseUrl}/dev/explorer/900002/tx/${result.txHash}`);
   assert.match(await page.body.text(), /1\.5 USDC/);
   const nothing = await runCli(["pay", intentId], home);
-  assert.deepEqual(
-    [nothing.code, nothing.err],
-    [2, "error: This intent is fully paid: give the amount in --amount.\n"],
-  );
+  assert.deepEqual([nothing.code, nothing.err], [2, "error: Nothing is left to pay: give the amount in --amount.\n"]);
 });
 
 test("doctor passes every check of the dev world but the single provider, and names each", async () => {

@@ -244,7 +244,7 @@ describe("pay", () => {
       assert.match(await readPage(""), /Latest token transfers.*0\.5 USDC/s);
       assert.match(await readPage(`/tx/${txHash.slice(1)}`), /Not on this chain/);
       const more = await runCli(["pay", intentId], variables);
-      assert.deepEqual([more.code, more.err], [2, "error: This intent is fully paid: give the amount in --amount.\n"]);
+      assert.deepEqual([more.code, more.err], [2, "error: Nothing is left to pay: give the amount in --amount.\n"]);
     });
 
     test("for a remote service, the payer's key pair and a node of its chain are needed", async () => {

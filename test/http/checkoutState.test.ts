@@ -159,29 +159,6 @@ test("a wrong token and a wrong network are on hold, each with its remedy", asyn
   assert.equal((await stateOf(payment)).stage, "paid");
 });
 
-test("a payment held until its providers agree is not asked for again", async () => {
-  const payment = await openPayment();
-  await transfer(payment, { amountUnits: BigInt(PRICE) });
-  const hold = (reason: string) =>
-    api.world.db.transaction(async (tx) => {
-      await tx
-        .updateTable("deposit")
-        .set({ status: "held", reason })
-        .where("intent_id", "=", payment.intent.id)
-        .execute();
-      await tx.updateTable("intent").set({ received_units: 0n }).where("id", "=", payment.intent.id).execute();
-    });
-  await hold("provider_agreement_pending");
-  const pending = await stateOf(payment);
-  assert.deepEqual([pending.stage, pending.remaining, pending.deposits[0]?.status], ["seen", "0", "confirmed"]);
-  await hold("provider_disagreement");
-  const denied = await stateOf(payment);
-  assert.deepEqual(
-    [denied.stage, denied.remaining, denied.held?.reason, denied.held?.rescue],
-    ["held", "0", "providers_disagree", "unknown"],
-  );
-});
-
 test("money for an archived payment is late; without money it is closed", async () => {
   const payment = await openPayment({ priceUnits: PRICE });
   await merchant.post(`/api/v1/intents/${payment.intent.id}/archive`);

@@ -1,5 +1,6 @@
 import { bridgeMutants } from "../bridge/mutants.ts";
+import { askedAmountMutants } from "./askedAmountMutants.ts";
 import { solanaMutants } from "../solana/mutants.ts";
 
 /** Bugs that a test finds, beside those that the simulator finds. */
-export const plantedBugs = [...bridgeMutants, ...solanaMutants];
+export const plantedBugs = [...bridgeMutants, ...solanaMutants, ...askedAmountMutants];

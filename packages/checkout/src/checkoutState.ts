@@ -34,11 +34,11 @@ export type OriginId = string;
 
 /** What the page shows; the first that applies, in this order. */
 export type CheckoutStage =
-  /** The price is reached: `paidAt` is set. Open-ended: something counted. */
+  /** What came before the intent closed reaches the price: `paidAt` is set. Open-ended: something counted. */
   | "paid"
   /** Paid, with `excess` too much. */
   | "overpaid"
-  /** Not paid, and money came after the intent was closed: see the deposits with `isLate`. */
+  /** Closed without being paid, and money came: before, or after it for the deposits with `isLate`. */
   | "late"
   /** Closed without a payment. */
   | "archived"
@@ -73,13 +73,14 @@ export type CheckoutState = {
   decimals: number;
   /** Null when open-ended. */
   price: Decimal | null;
-  /** The price minus everything that arrived, final or not; null when open-ended. */
+  /** What is left to pay, in words: rounded up to a millionth. Null when open-ended. */
   remaining: Decimal | null;
+  /** The same exactly, for codes and wallets: `amounts.remainingUnits` of the intent. */
   remainingUnits: Units | null;
   /** Everything that arrived with a route to the payout, final or not. */
   arrived: Decimal;
   counted: Decimal;
-  /** Counted beyond the price of a one-time payment; "0" otherwise. */
+  /** Counted beyond the price of a one-time payment, in whole millionths; "0" otherwise. */
   excess: Decimal;
 
   /** The smallest amount that is carried over by itself. Smaller transfers count together with the next ones. */

@@ -47,6 +47,16 @@ export function decimalUnits(decimal: Decimal, decimals: number): bigint {
   return BigInt(whole + fraction.padEnd(decimals, "0"));
 }
 
+/** Rounds a decimal up to at most `decimals` fraction digits. */
+export function roundUpDecimal(decimal: Decimal, decimals: number): Decimal {
+  const fraction = decimal.split(".")[1] ?? "";
+  if (fraction.length <= decimals) return decimal;
+  const digits = String(scaleUnits(String(decimalUnits(decimal, fraction.length)), fraction.length, decimals));
+  if (decimals === 0) return digits;
+  const padded = digits.padStart(decimals + 1, "0");
+  return `${padded.slice(0, -decimals)}.${padded.slice(-decimals)}`;
+}
+
 /** What a payer typed as an amount, with a point or a comma; null where it is none, is zero, or has more than `decimals` fraction digits. */
 export function typedDecimal(text: string, decimals: number): Decimal | null {
   const [, whole, digits = ""] = /^(\d{1,12})(?:[.,](\d*))?$/.exec(text.replaceAll(/\s/g, "")) ?? [];

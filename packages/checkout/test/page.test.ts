@@ -45,6 +45,7 @@ const SCREENS: readonly (readonly [sample: string, screen: string, heading: stri
   ["paid", "paid", "Paid. Thank you!"],
   ["overpaid", "overpaid", "Paid, with 5.00 USDC too much"],
   ["late", "late", "Your 25.00 USDC came after the order was closed"],
+  ["closedEarly", "late", "20.00 USDC arrived before the order was closed"],
   ["wrongToken", "held", "Your 25.00 USDT is on hold"],
   ["disagree", "held", "Your 25.00 USDC is on hold"],
   ["archived", "archived", "This payment is closed"],

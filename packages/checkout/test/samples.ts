@@ -200,6 +200,13 @@ const PAYMENTS: Readonly<Record<string, Partial<CheckoutState>>> = {
     closedAt: AS_OF,
   },
   late: { ...everything, stage: "late", deposits: [{ ...deposit, isLate: true }], closedAt: AS_OF },
+  closedEarly: {
+    stage: "late",
+    arrived: "20",
+    counted: "20",
+    deposits: [{ ...deposit, amount: "20" }],
+    closedAt: AS_OF,
+  },
   wrongToken: hold({ reason: "wrong_token", symbol: "USDT" }),
   wrongNetwork: hold({
     reason: "wrong_network",

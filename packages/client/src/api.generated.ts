@@ -51,9 +51,9 @@ export type PaymentIntent = {
   created: boolean;
   /** False on test networks. */
   livemode: boolean;
-  /** A one-time intent is `settled` when its price is reached. All others stay `active` until they are archived. */
+  /** A one-time intent is `settled` when its price is reached: ship then. All others stay `active` until they are archived. Never ship for an `archived` one. */
   status: "active" | "settled" | "archived";
-  /** Fulfil at `paid` or `overpaid`. Only one-time intents are ever `overpaid`. */
+  /** Compares `amounts.countedUnits` with the price, late deposits included. Only one-time intents are ever `overpaid`. */
   paymentStatus: "unpaid" | "partial" | "paid" | "overpaid";
   /** Millionths of the payout currency, independent of the token's decimals; null when open-ended. */
   priceUnits: number | null;
@@ -94,7 +94,9 @@ export type PaymentIntent = {
     receivedUnits: string;
     /** The final deposits that count towards the price. */
     countedUnits: string;
-    /** The amount missing from the price. */
+    /** What the payer is still asked for: the price minus everything that arrived, or 0 once the price is reached within the tolerance; null when the intent is open-ended. */
+    remainingUnits: string | null;
+    /** The price minus the counted amount, however much is on its way. */
     shortfallUnits: string;
     /** The counted amount above the price. */
     excessUnits: string;
@@ -196,9 +198,9 @@ export type CreatedPaymentIntent = {
   created: boolean;
   /** False on test networks. */
   livemode: boolean;
-  /** A one-time intent is `settled` when its price is reached. All others stay `active` until they are archived. */
+  /** A one-time intent is `settled` when its price is reached: ship then. All others stay `active` until they are archived. Never ship for an `archived` one. */
   status: "active" | "settled" | "archived";
-  /** Fulfil at `paid` or `overpaid`. Only one-time intents are ever `overpaid`. */
+  /** Compares `amounts.countedUnits` with the price, late deposits included. Only one-time intents are ever `overpaid`. */
   paymentStatus: "unpaid" | "partial" | "paid" | "overpaid";
   /** Millionths of the payout currency, independent of the token's decimals; null when open-ended. */
   priceUnits: number | null;
@@ -239,7 +241,9 @@ export type CreatedPaymentIntent = {
     receivedUnits: string;
     /** The final deposits that count towards the price. */
     countedUnits: string;
-    /** The amount missing from the price. */
+    /** What the payer is still asked for: the price minus everything that arrived, or 0 once the price is reached within the tolerance; null when the intent is open-ended. */
+    remainingUnits: string | null;
+    /** The price minus the counted amount, however much is on its way. */
     shortfallUnits: string;
     /** The counted amount above the price. */
     excessUnits: string;

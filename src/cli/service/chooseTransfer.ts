@@ -101,10 +101,12 @@ function chooseAmount(typed: string | undefined, token: Token, intent: Intent): 
       `--amount ${typed} is not an amount of ${token.symbol}: give a decimal above 0 with at most ${token.decimals} digits after the point.`,
     );
   }
-  const shortfall = BigInt(intent.amounts.shortfallUnits);
-  if (shortfall === 0n) throw new UsageError("This intent is fully paid: give the amount in --amount.");
+  const { remainingUnits } = intent.amounts;
+  if (remainingUnits === null) throw new UsageError("This intent has no price: give the amount in --amount.");
+  const remaining = BigInt(remainingUnits);
+  if (remaining === 0n) throw new UsageError("Nothing is left to pay: give the amount in --amount.");
   const shift = token.decimals - intent.payout.decimals;
-  return shift >= 0 ? shortfall * 10n ** BigInt(shift) : divideRoundingUp(shortfall, 10n ** BigInt(-shift));
+  return shift >= 0 ? remaining * 10n ** BigInt(shift) : divideRoundingUp(remaining, 10n ** BigInt(-shift));
 }
 
 /** Rounds up, because one unit less does not reach the price. */

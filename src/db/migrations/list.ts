@@ -35,6 +35,7 @@ import * as undecidedDeposits from "./0033_undecided_deposits.ts";
 import * as unreadable from "./0035_unreadable.ts";
 import * as depositIds from "./0041_deposit_ids.ts";
 import * as sweepAgreement from "./0043_sweep_agreement.ts";
+import * as askedAmount from "./0045_asked_amount.ts";
 
 /** One migration. The database records its name. A released migration never changes. */
 export type Migration = { readonly name: string; up(db: Kysely<unknown>): Promise<void> };
@@ -77,4 +78,5 @@ export const migrations: readonly Migration[] = [
   { name: "0035_unreadable", up: unreadable.up },
   { name: "0041_deposit_ids", up: depositIds.up },
   { name: "0043_sweep_agreement", up: sweepAgreement.up },
+  { name: "0045_asked_amount", up: askedAmount.up },
 ];

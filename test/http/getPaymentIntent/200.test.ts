@@ -39,6 +39,7 @@ test("D2 payment status and amounts follow the counted deposits", async () => {
     priceUnits: "100",
     receivedUnits: "130",
     countedUnits: "120",
+    remainingUnits: "0",
     shortfallUnits: "0",
     excessUnits: "20",
     settledUnits: "110",

@@ -76,14 +76,17 @@ function numberLabel({ t }: PaymentContext): string {
     .trim();
 }
 
-/** Money came after the intent was closed. */
+/** Money came, and the intent was closed before it was paid. */
 export function lateTask(context: PaymentContext): Child[] {
   const { t, state } = context;
   const late = state.deposits.find((deposit) => deposit.isLate);
-  const amount = late === undefined ? money(context, state.arrived) : formatMoney(late.amount, late.symbol);
+  const title =
+    late === undefined
+      ? t.rich("late.before", { amount: money(context, state.arrived) })
+      : t.rich("late.title", { amount: formatMoney(late.amount, late.symbol) });
   return [
     banner(context),
-    nowDo(t.rich("late.title", { amount }), [t.rich("late.do", { merchant: bold(state.merchant.name) })], {
+    nowDo(title, [t.rich("late.do", { merchant: bold(state.merchant.name) })], {
       name: "clock",
       tone: "warn",
     }),

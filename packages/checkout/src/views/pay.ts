@@ -9,7 +9,7 @@ import { arrivedPercent, targetMoney } from "./slip.ts";
 import { banner, live, refresh } from "./status.ts";
 import { transferList } from "./transfers.ts";
 import { browserWallets, openInApp, openInTab, phoneWallets, walletNote } from "./wallets.ts";
-import { money, targetNetwork, targetSymbol, type PaymentContext } from "./viewContext.ts";
+import { money, targetDecimal, targetNetwork, targetSymbol, type PaymentContext } from "./viewContext.ts";
 
 /** What a wallet is asked to send; null while the payer has not decided the amount. */
 export function unitsToSend({
@@ -201,7 +201,7 @@ function rows(context: PaymentContext, target: PayTarget): VElement {
         {},
         h("dt", {}, t.text("row.amount")),
         h("dd.big", {}, h("bdi", { id: "amount" }, targetMoney(context, state.remaining))),
-        copyButton(context, "amount", plainDecimal(state.remaining)),
+        copyButton(context, "amount", plainDecimal(targetDecimal(context, state.remaining))),
       ),
     h(
       "div",

@@ -1,7 +1,14 @@
 import { formatDecimal, formatMoney, percentStep, decimalUnits } from "../format.ts";
 import { hasChoice } from "../situation.ts";
 import { h, type Child, type VElement } from "../vnode.ts";
-import { money, targetNetwork, targetSymbol, type PaymentContext, type ViewContext } from "./viewContext.ts";
+import {
+  money,
+  targetDecimal,
+  targetNetwork,
+  targetSymbol,
+  type PaymentContext,
+  type ViewContext,
+} from "./viewContext.ts";
 
 const LONG_AMOUNT_CHARACTERS = 9;
 
@@ -67,9 +74,12 @@ function shownSum(context: PaymentContext): { label: string; amount: string | nu
       if (state.price === null) return { label: t.text("sum.arrived"), amount: state.arrived, symbol: state.symbol };
       return { label: t.text("sum.price"), amount: state.price, symbol: state.symbol };
     case "underpaid":
-      return { label: t.text("sum.left"), amount: state.remaining, symbol };
-    default:
-      return { label: t.text("sum.toPay"), amount: state.remaining ?? state.price, symbol };
+      return { label: t.text("sum.left"), amount: targetDecimal(context, state.remaining ?? "0"), symbol };
+    default: {
+      const asked = state.remaining ?? state.price;
+      const amount = asked === null || screen === "choose" ? asked : targetDecimal(context, asked);
+      return { label: t.text("sum.toPay"), amount, symbol };
+    }
   }
 }
 
@@ -177,7 +187,7 @@ function courseOf(context: PaymentContext): Step[] {
       return [
         { text: pay, classes: "past" },
         { text: confirm, classes: "past" },
-        { text: t.text("dep.late"), classes: "now" },
+        { text: t.text(state.deposits.some(({ isLate }) => isLate) ? "dep.late" : "step.closed"), classes: "now" },
       ];
     case "underpaid":
       return [
@@ -199,7 +209,7 @@ export function arrivedPercent({ state }: PaymentContext): number {
   return percentStep(decimalUnits(state.arrived, state.decimals), decimalUnits(state.price, state.decimals));
 }
 
-/** A sum in the coin that the payer sends, at par with the price. */
+/** A sum in the coin that the payer sends. */
 export function targetMoney(context: PaymentContext, decimal: string): string {
-  return formatMoney(decimal, targetSymbol(context));
+  return formatMoney(targetDecimal(context, decimal), targetSymbol(context));
 }

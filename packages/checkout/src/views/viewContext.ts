@@ -1,4 +1,4 @@
-import { formatMoney, type TimeFormat } from "../format.ts";
+import { formatMoney, roundUpDecimal, type TimeFormat } from "../format.ts";
 import type { CheckoutState } from "../checkoutState.ts";
 import type { PayTarget, Screen, Situation } from "../situation.ts";
 import type { Translator } from "../translator.ts";
@@ -27,6 +27,11 @@ export function money({ state }: PaymentContext, decimal: string): string {
 /** The coin that the payer is asked to send. */
 export function targetSymbol({ state, target }: PaymentContext): string {
   return target?.origin?.symbol ?? state.symbol;
+}
+
+/** A sum in the coin that the payer sends, at par with the price, and rounded up to what that coin can express. */
+export function targetDecimal({ target }: PaymentContext, decimal: string): string {
+  return target?.origin ? roundUpDecimal(decimal, target.origin.decimals) : decimal;
 }
 
 export function targetNetwork({ target }: PaymentContext): string {

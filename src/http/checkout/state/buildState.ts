@@ -8,7 +8,7 @@ import { intentRecord } from "../../../intent/intentRecord.ts";
 import { findPayoutWay } from "../../../intent/routes/payoutWay.ts";
 import type { PinnedRoute } from "../../../intent/routes/routeSet.ts";
 import { payoutChain } from "../../../intent/payoutAsset.ts";
-import { excessUnits } from "../../../intent/paymentStatus.ts";
+import { arrivedUnits, remainingUnits, roundUpToMillionth } from "../../../intent/progress/remainingUnits.ts";
 import { caip10, caip19, caip2, displayAddress, namespaceOf, referenceOf, type Caip2 } from "../../../kernel/caip.ts";
 import { fromUnixSeconds } from "../../../kernel/clock.ts";
 import { formatUnits } from "../../../kernel/units.ts";
@@ -19,7 +19,7 @@ import type {
   CheckoutMerchant,
   CheckoutState,
 } from "@tributary/checkout/checkoutState";
-import { arrivedUnits, determineStage, holdReason, remainingUnits } from "./stage.ts";
+import { determineStage, holdReason, shownExcessUnits } from "./stage.ts";
 import { TRANSFERS_SHOWN_MAX, type StateRow, type TransferRow } from "./stateRows.ts";
 
 export type StateContext = {
@@ -40,7 +40,7 @@ export function buildState(row: StateRow, context: StateContext): CheckoutState 
   const { intent } = row;
   const formatAmount = (units: bigint) => formatUnits(units, intent.payout_decimals);
   const shown = selectShown(row.transfers).map((transfer) => dustDeposit(context.catalog, { intent, row: transfer }));
-  const remaining = remainingUnits(row);
+  const remaining = remainingUnits(intent);
   const content = {
     intentId: intent.id,
     paymentNumber: intent.id.slice(PAYMENT_NUMBER.start, PAYMENT_NUMBER.end).toUpperCase(),
@@ -52,11 +52,11 @@ export function buildState(row: StateRow, context: StateContext): CheckoutState 
     symbol: symbolOf(context.catalog, payoutChain(intent), intent.payout_token),
     decimals: intent.payout_decimals,
     price: intent.price_token_units === null ? null : formatAmount(intent.price_token_units),
-    remaining: remaining === null ? null : formatAmount(remaining),
+    remaining: remaining === null ? null : formatAmount(roundUpToMillionth(remaining, intent.payout_decimals)),
     remainingUnits: remaining?.toString() ?? null,
-    arrived: formatAmount(arrivedUnits(row)),
+    arrived: formatAmount(arrivedUnits(intent)),
     counted: formatAmount(intent.counted_units),
-    excess: formatAmount(excessUnits(intent)),
+    excess: formatAmount(shownExcessUnits(intent)),
     minimum: formatAmount(intent.minimum_units),
     belowMinimum: formatAmount(row.waitingUnits),
     deposits: shown.map((deposit) => toDeposit(row, deposit, context.catalog)),

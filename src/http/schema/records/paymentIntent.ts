@@ -33,7 +33,12 @@ const amounts = recordSchema("Amounts in the payout token's smallest units.", {
   },
   receivedUnits: { ...units, description: "All deposits on chain that have a route to the payout, final or not." },
   countedUnits: { ...units, description: "The final deposits that count towards the price." },
-  shortfallUnits: { ...units, description: "The amount missing from the price." },
+  remainingUnits: {
+    ...nullableUnits,
+    description:
+      "What the payer is still asked for: the price minus everything that arrived, or 0 once the price is reached within the tolerance; null when the intent is open-ended.",
+  },
+  shortfallUnits: { ...units, description: "The price minus the counted amount, however much is on its way." },
   excessUnits: { ...units, description: "The counted amount above the price." },
   settledUnits: { ...units, description: "The amount that left the inbox for the payout." },
   feeUnits: { ...units, description: "The platform fee on the settled amount." },
@@ -108,12 +113,13 @@ const paymentIntentFields = recordSchema(
       type: "string",
       enum: ["active", "settled", "archived"],
       description:
-        "A one-time intent is `settled` when its price is reached. All others stay `active` until they are archived.",
+        "A one-time intent is `settled` when its price is reached: ship then. All others stay `active` until they are archived. Never ship for an `archived` one.",
     },
     paymentStatus: {
       type: "string",
       enum: ["unpaid", "partial", "paid", "overpaid"],
-      description: "Fulfil at `paid` or `overpaid`. Only one-time intents are ever `overpaid`.",
+      description:
+        "Compares `amounts.countedUnits` with the price, late deposits included. Only one-time intents are ever `overpaid`.",
     },
     priceUnits: {
       type: ["integer", "null"],
