@@ -79,6 +79,14 @@ export async function openWorld(config: Config, options: OpenOptions): Promise<W
   }
 }
 
+/** Closes what the world owns in the reverse order of opening. One that fails stops no other; the error is thrown at the end. */
+export async function closeWorld({ db, gate, bridge }: Pick<World, "db" | "gate" | "bridge">): Promise<void> {
+  await using closing = new AsyncDisposableStack();
+  closing.defer(() => db.close());
+  closing.defer(() => gate?.close());
+  closing.defer(() => bridge?.close());
+}
+
 async function rejectMissingTokens(db: Db, catalog: Catalog): Promise<void> {
   const missing = await listMissingTokens(db, catalog);
   if (missing.length === 0) return;
@@ -141,11 +149,14 @@ export async function startService(world: World, { extend, onFatal }: ServiceOpt
   // A loop ends only on `shutdown` or on a broken invariant.
   const loops = runLoops(world, shutdown.signal).catch(onFatal);
   const stop = async () => {
+    // Whatever fails to close, the database is closed as the last.
+    await using closing = new AsyncDisposableStack();
+    closing.defer(() => closeWorld(world));
     shutdown.abort();
-    await Promise.all([server.close(), metrics?.close(), loops]);
-    await world.gate?.close();
-    await world.bridge?.close();
-    await world.db.close();
+    // All are awaited, because a loop that still runs needs the database.
+    const ends = await Promise.allSettled([server.close(), metrics?.close(), loops]);
+    const failure = ends.find((end) => end.status === "rejected");
+    if (failure !== undefined) throw failure.reason;
   };
   let stopped: Promise<void> | undefined;
   return { stop: () => (stopped ??= stop()) };

@@ -1,6 +1,7 @@
 import type { Chain } from "../chain/chain.ts";
 import { findWatchedChain } from "../catalog/catalog.ts";
-import { DatabaseCrashed } from "../db/errors.ts";
+import { isDatabaseAway } from "../db/errors.ts";
+import { FatalError } from "../kernel/assert.ts";
 import { alarmRow, type AlarmName } from "../kernel/alarm/alarmTable.ts";
 import { takeIncidents } from "../kernel/alarm/raiseAlarm.ts";
 import { addMs } from "../kernel/clock.ts";
@@ -19,7 +20,8 @@ const INCIDENT_MS = 3_600_000;
 /** Callers without the loop of alarms check rows themselves when the last check is older. */
 const FRESH_MS = 20_000;
 
-type CheckName = "rows" | "chains" | "bridge" | "machine" | "incidents";
+/** `checks`: what was found about the checks themselves. */
+type CheckName = "rows" | "chains" | "bridge" | "machine" | "incidents" | "checks";
 type BookEntry = ActiveAlarm & { readonly check: CheckName; readonly until?: Date };
 type AlarmBook = { entries: Map<string, BookEntry>; checkedAtMs: number | undefined };
 
@@ -47,20 +49,37 @@ export async function readAlarms(world: AlarmWorld): Promise<ActiveAlarm[]> {
   return [...(await runChecks(world)).values()].flat().map((condition) => ({ ...condition, since }));
 }
 
+type Check = (world: AlarmWorld) => Promise<AlarmCondition[]>;
+
+const CHECKS: ReadonlyMap<CheckName, Check> = new Map<CheckName, Check>([
+  ["machine", async (world) => (world.machine === undefined ? [] : checkMachine(world, world.machine))],
+  ["bridge", async (world) => checkBridge(world)],
+  ["rows", checkRows],
+  ["chains", checkChains],
+]);
+
+/** What each check found. One that fails is left out, so that its alarms stay as they are. */
 async function runChecks(world: AlarmWorld): Promise<Map<CheckName, AlarmCondition[]>> {
   const found = new Map<CheckName, AlarmCondition[]>();
-  found.set("machine", world.machine === undefined ? [] : await checkMachine(world, world.machine));
-  found.set("bridge", checkBridge(world));
-  try {
-    const cursors = new Map((await listCursors(world.db)).map((cursor) => [cursor.chain, cursor]));
-    found.set("rows", await checkRows(world));
-    const chains = [...world.chains.values()].map((chain) => checkWatched(world, chain, cursors.get(chain.caip2)));
-    found.set("chains", (await Promise.all(chains)).flat());
-  } catch (error) {
-    if (error instanceof DatabaseCrashed) throw error;
-    found.get("machine")?.push({ alarm: "database_unavailable", subject: "", facts: { reason: messageOf(error) } });
+  const failed = new Map<string, AlarmCondition>();
+  for (const [name, check] of CHECKS) {
+    try {
+      found.set(name, await check(world));
+    } catch (error) {
+      if (error instanceof FatalError) throw error;
+      const alarm = isDatabaseAway(error) ? "database_unavailable" : "check_failed";
+      const subject = alarm === "check_failed" ? name : "";
+      failed.set(keyOf({ alarm, subject }), { alarm, subject, facts: { reason: messageOf(error) } });
+    }
   }
+  found.set("checks", [...failed.values()]);
   return found;
+}
+
+async function checkChains(world: AlarmWorld): Promise<AlarmCondition[]> {
+  const cursors = new Map((await listCursors(world.db)).map((cursor) => [cursor.chain, cursor]));
+  const chains = [...world.chains.values()].map((chain) => checkWatched(world, chain, cursors.get(chain.caip2)));
+  return (await Promise.all(chains)).flat();
 }
 
 /** The alarms that are not over, oldest first. Without a recent check it checks the rows first. Rejects when the database does not answer. */

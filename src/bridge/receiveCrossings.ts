@@ -1,8 +1,8 @@
 import type { Chain } from "../chain/chain.ts";
 import { SettleRefused, type BridgeSender, type MintItem, type MintOutlook } from "../chain/sender.ts";
-import { DatabaseCrashed, isDatabaseAway } from "../db/errors.ts";
+import { isDatabaseAway } from "../db/errors.ts";
 import { toSettleItem } from "../intent/pins/ownInbox.ts";
-import { AssertionFailed } from "../kernel/assert.ts";
+import { FatalError } from "../kernel/assert.ts";
 import { warnRepeated } from "../kernel/alarm/repeatedWarning.ts";
 import { addMs } from "../kernel/clock.ts";
 import type { World } from "../world.ts";
@@ -56,7 +56,7 @@ async function receiveOrPostpone(world: ReceiveWorld, bridge: BridgeSender, each
   try {
     return await receive(world, bridge, each);
   } catch (error) {
-    if (error instanceof AssertionFailed || error instanceof DatabaseCrashed || isDatabaseAway(error)) throw error;
+    if (error instanceof FatalError || isDatabaseAway(error)) throw error;
     const reason = error instanceof SettleRefused ? `settle_refused ${error.message}` : "internal_error";
     warnRepeated(world, {
       key: `receive ${movementId} ${reason}`,

@@ -43,13 +43,14 @@ export async function openOperatorClient(
     return { call: (operation, input) => callControl(running, operation, input), close: async () => {} };
   }
   // These load on demand: a command that uses the running process needs neither database nor chains.
-  const [{ loadConfig }, { openWorld }, { runOperation }, { openReadableLog }, { exitOnFatal }] = await Promise.all([
-    import("../config/loadConfig.ts"),
-    import("../main.ts"),
-    import("../operator/runOperation.ts"),
-    import("../operator/process/logs.ts"),
-    import("../operator/process/shutdown.ts"),
-  ]);
+  const [{ loadConfig }, { closeWorld, openWorld }, { runOperation }, { openReadableLog }, { exitOnFatal }] =
+    await Promise.all([
+      import("../config/loadConfig.ts"),
+      import("../main.ts"),
+      import("../operator/runOperation.ts"),
+      import("../operator/process/logs.ts"),
+      import("../operator/process/shutdown.ts"),
+    ]);
   const log = openReadableLog("warn", terminal);
   const world = await openWorld(loadConfig(file, environment), {
     log,
@@ -57,7 +58,7 @@ export async function openOperatorClient(
     readOnly: isReadOnly,
   });
   if (isReadOnly) await requireMigrated(world);
-  return { call: (operation, input) => runOperation(world, operation, input), close: () => world.db.close() };
+  return { call: (operation, input) => runOperation(world, operation, input), close: () => closeWorld(world) };
 }
 
 /** Returns the path in --config or TRIBUTARY_CONFIG. Throws ConfigError when neither is set. */

@@ -1,7 +1,9 @@
+import { FatalError } from "../kernel/assert.ts";
+
 // Database errors, grouped by the caller's possible reaction.
 
-/** The embedded database crashed. Its state cannot be trusted: the process must end (exit code 70). */
-export class DatabaseCrashed extends Error {
+/** The embedded database crashed. Its state cannot be trusted. */
+export class DatabaseCrashed extends FatalError {
   override readonly name = "DatabaseCrashed";
 }
 

@@ -1,5 +1,8 @@
-/** Thrown when an invariant is broken. Callers let it end the process; they never catch it and continue. */
-export class AssertionFailed extends Error {
+/** The process can no longer be trusted and must end (exit code 70). Code that catches errors to go on rethrows this one. */
+export class FatalError extends Error {}
+
+/** Thrown when an invariant is broken. */
+class AssertionFailed extends FatalError {
   override readonly name = "AssertionFailed";
 }
 

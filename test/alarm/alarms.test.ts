@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, test } from "node:test";
+import { sql } from "kysely";
 import { pino } from "pino";
 import { activeAlarms, updateAlarms } from "../../src/alarm/updateAlarms.ts";
 import { thisMachine, type Machine } from "../../src/kernel/alarm/machine.ts";
@@ -204,5 +205,21 @@ describe("alarms", () => {
     const warnings = lines.filter(({ level }) => level === 40);
     assert.ok(warnings.length <= 8, `${warnings.length} warnings in five minutes`);
     assert.equal(lines.filter(({ alarm, level }) => alarm === "gas_empty" && level === 50).length, 1);
+  });
+
+  test("a check that fails has an alarm of its own, and the others go on", async () => {
+    await open(1);
+    const renameTable = (from: string, to: string) =>
+      sql`alter table ${sql.table(from)} rename to ${sql.table(to)}`.execute(road.world.db.root);
+    await renameTable("api_key", "api_key_away");
+    const raised = await check();
+    assert.ok(raised.includes("check_failed"), raised.join());
+    assert.ok(!raised.includes("database_unavailable"), "the database answers");
+    const failed = activeAlarms(road.world).find(({ alarm }) => alarm === "check_failed");
+    assert.equal(failed?.subject, "rows");
+    assert.match(String(failed?.facts["reason"]), /api_key/);
+    await renameTable("api_key_away", "api_key");
+    await overAfter("check_failed");
+    assertLoggedOnce("check_failed");
   });
 });

@@ -31,7 +31,7 @@ async function runServe({ values, flags, asJson, terminal, environment }: Comman
   const log = openJsonLog(config.logLevel);
   exitOnUncaught(log);
   const shutdownSignal = waitForShutdown();
-  const { openChains, openWorld, verifyChains } = await import("../../main.ts");
+  const { closeWorld, openChains, openWorld, verifyChains } = await import("../../main.ts");
   const chains = openChains(config, log);
   await verifyChains(config, chains, log);
   const isReadOnly = flags.has("check");
@@ -39,7 +39,7 @@ async function runServe({ values, flags, asJson, terminal, environment }: Comman
   if (isReadOnly) {
     const { pendingMigrations } = await import("../../db/migrate.ts");
     const pending = await pendingMigrations(world.db);
-    await world.db.close();
+    await closeWorld(world);
     return reportCheck(world, { asJson, terminal, pending });
   }
   const stop = await startServing(world, environment);
@@ -79,7 +79,7 @@ async function reportCheck(
 
 /** Starts the service and its control socket. Returns the function that stops both. */
 async function startServing(world: World, environment: ProcessEnvironment): Promise<() => Promise<void>> {
-  const { startService } = await import("../../main.ts");
+  const { closeWorld, startService } = await import("../../main.ts");
   try {
     const service = await startService(world, { onFatal: exitOnFatal(world.log) });
     const control = await tryStartControl(world, environment);
@@ -88,7 +88,7 @@ async function startServing(world: World, environment: ProcessEnvironment): Prom
       await service.stop();
     };
   } catch (error) {
-    await world.db.close();
+    await closeWorld(world);
     throw describeListenError(error, world.config.listen) ?? error;
   }
 }

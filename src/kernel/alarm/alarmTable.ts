@@ -163,6 +163,12 @@ export const ALARMS = {
     remedy: "Start the database. `/readyz` answers 503 until then.",
     source: "checks",
   },
+  check_failed: {
+    happened: "A check of the alarms fails, so its alarms stay as they were last found.",
+    affects: "Nobody yet, but new conditions of this check are not found.",
+    remedy: "Read `reason` and the log; `tributary doctor` runs most checks once. Report the reason when it stays.",
+    source: "checks",
+  },
   provider_agreement_pending: {
     happened: "Too few providers confirm a deposit.",
     affects: "The payer and the merchant of the deposit: it waits.",
