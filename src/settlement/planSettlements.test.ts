@@ -64,12 +64,15 @@ for (const kind of databases) {
       });
     }
 
-    test("H72 a price below the minimum waits in its inbox too", async () => {
+    test("D57 a price below the minimum is settled at once, and what follows waits for the minimum", async () => {
       const intent = await insertIntent(db, { ...TERMS, price_token_units: 1n, one_time: true });
       await pay(intent, 1n);
-      assert.deepEqual(await statusesOf(intent), []);
-      await pay(intent, 49n);
       assert.deepEqual(await statusesOf(intent), ["planned"]);
+      await sweep(intent, 1n);
+      await pay(intent, 1n);
+      assert.deepEqual(await statusesOf(intent), ["landed"]);
+      await pay(intent, 49n);
+      assert.deepEqual(await statusesOf(intent), ["landed", "planned"]);
     });
 
     test("D5 an amount below the minimum that completes the price is settled at once", async () => {

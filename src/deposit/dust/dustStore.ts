@@ -4,7 +4,7 @@ import { isDue } from "../../db/due.ts";
 import { array, unnest } from "../../db/parameters.ts";
 import type { ListedDepositView } from "../../db/roadSchema.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
-import { BPS } from "../../kernel/units.ts";
+import { BPS, PRICE_DECIMALS } from "../../kernel/units.ts";
 import type { MovementRow } from "../../watch/movement.ts";
 import type { DustBlock, Holding, HoldingChange } from "./dust.ts";
 import { COUNTED_REST, lastRestOf } from "./restReads.ts";
@@ -193,10 +193,27 @@ export async function writeHoldings(tx: Tx, holdings: readonly Holding[]): Promi
   );
 }
 
+/** SQL for whether a sum of an intent reaches its price. Null without a price. */
+const isReachedBy = (units: RawBuilder<unknown>) => sql`
+  (${units} * ${BPS}::int8 >= intent.price_token_units * (${BPS}::int8 - intent.underpay_tolerance_bps))`;
+
+/** SQL for whether it reaches the price, or less than a millionth of the payout currency is missing: \`isDeliverable\`. */
+const isNearlyReachedBy = (units: RawBuilder<unknown>) => sql`
+  (${isReachedBy(units)} or intent.price_token_units - ${units} < 10::numeric ^ (intent.payout_decimals - ${PRICE_DECIMALS}::int4))`;
+
+/**
+ * SQL for whether counted money belongs to a price that is not delivered yet. A price up to which a millionth is missing is delivered, and the
+ * rest of it once more when it is complete. So nobody can have the service settle one unit after the other.
+ */
+const BELONGS_TO_PRICE = sql`
+  (not ${isNearlyReachedBy(sql`intent.settled_units`)}
+      and (intent.price_token_units >= minimum.units or ${isNearlyReachedBy(sql`intent.counted_units`)})
+    or not ${isReachedBy(sql`intent.settled_units`)} and ${isReachedBy(sql`intent.counted_units`)})`;
+
 /**
  * Computes for these intents again what is counted and in no landed sweep, and from when a settlement should be planned. Every transaction
- * that counts, drops, plans or sweeps calls it before its end, under the intents' locks. Once the price is settled, further money waits until
- * it reaches the minimum; so does all money of an intent whose price is below the minimum. Otherwise tiny amounts would each cost a fee.
+ * that counts, drops, plans or sweeps calls it before its end, under the intents' locks. A price that is reached is settled whatever the minimum.
+ * Further money waits until it reaches the minimum. Otherwise tiny amounts would each cost a fee.
  */
 export async function refreshHoldings(tx: Tx, intentIds: readonly string[]): Promise<void> {
   if (intentIds.length === 0) return;
@@ -207,8 +224,7 @@ export async function refreshHoldings(tx: Tx, intentIds: readonly string[]): Pro
           select from settlement
           where settlement.intent_id = current.intent_id and settlement.chain = current.chain and settlement.token = current.token
             and settlement.status in ('planned','submitted','held'))
-        and (current.units >= minimum.units or intent.price_token_units >= minimum.units
-          and intent.settled_units * ${BPS}::int8 < intent.price_token_units * (${BPS}::int8 - intent.underpay_tolerance_bps))
+        and (current.units >= minimum.units or ${BELONGS_TO_PRICE})
         then current.since end
     from (
       select intent_id, chain, token, sum(units) as units, sum(rest_units) as rest_units, min(since) filter (where units > 0) as since from (
