@@ -29,7 +29,7 @@ import { TEST_CHAIN_CONFIG, stationWorld } from "./stationWorld.ts";
 
 // Several chains in memory that a bridge joins, with all stations of the service. Tests run each chain's stations by hand, in any order.
 
-export const PAYER = `0x${"a1".repeat(20)}`;
+const PAYER = `0x${"a1".repeat(20)}`;
 const OWNER = `0x${"0e".repeat(20)}`;
 const GAS_KEY = `0x${"11".repeat(32)}` as const;
 const FIRST_CHAIN_ID = 31_337;
@@ -143,7 +143,7 @@ export async function openScriptedRoads(
     aheadMs += durationMs;
   };
   const chains = scripted.map((chain, index) => roadChain(world, { chain: opened[index], scripted: chain, passTime }));
-  for (const { watch } of chains) await watch();
+  for (const chain of chains) await chain.watch();
   return {
     world,
     chains,
