@@ -171,11 +171,9 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
     warnRepeated({ log: this.#log, clock: this.#clock }, warning);
   }
 
+  /** The first block's hash by the providers that were verified so far; undefined while each of them has pruned it. */
   async identify(): Promise<ChainIdentity> {
-    const genesisHash = await this.ask(async () => this.#genesisHash);
-    if (genesisHash === undefined)
-      throw new ProviderFailed("unreachable", `no provider of ${this.caip2} reported its genesis block`);
-    return { caip2: this.caip2, genesisHash };
+    return { caip2: this.caip2, genesisHash: await this.ask(async () => this.#genesisHash) };
   }
 
   /**
@@ -268,7 +266,7 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
       throw new ChainMismatch(`${reader.name} is configured as a provider of ${this.caip2} but serves ${caip2}.`);
     }
     this.#genesisHash ??= genesisHash;
-    if (genesisHash !== this.#genesisHash) {
+    if (genesisHash !== undefined && genesisHash !== this.#genesisHash) {
       throw new ChainMismatch(
         `${reader.name} serves a chain ${caip2} with genesis block ${genesisHash}; the other providers have ${this.#genesisHash}.`,
       );

@@ -97,7 +97,8 @@ export type TransferScope = (BlockId | BlockRange) & Skipping;
 
 export type BlockId = { blockHash: string; blockNumber: bigint };
 
-export type ChainIdentity = { caip2: Caip2; genesisHash: string };
+/** `genesisHash`: undefined where the provider has pruned its first block. */
+export type ChainIdentity = { caip2: Caip2; genesisHash: string | undefined };
 
 export interface ChainReader {
   readonly caip2: Caip2;

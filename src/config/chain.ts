@@ -39,6 +39,7 @@ const CHAIN_KEYS = [
   "gasKeyFile",
   "pollMs",
   "finality",
+  "hasForeignBloom",
   "agreement",
   "settleAfterMs",
   "settleBatchMax",
@@ -59,13 +60,17 @@ const TOKEN_KEYS = [
   "isIssuing",
   "bridge",
 ] as const;
-const TIER_KEYS = ["upToPriceUnits", "confirmations", "tag"] as const;
+const TIER_KEYS = ["upToPriceUnits", "confirmations", "seconds", "tag"] as const;
+/** The ways in which a tier says when a block is final. */
+const FINALITY_KEYS = ["confirmations", "seconds", "tag"] as const;
 const ESTIMATE_KEYS = ["blockMs", "safeMs", "finalizedMs", "feeUsdMax"] as const;
 const NATIVE_KEYS = ["name", "symbol", "decimals"] as const;
 
 const POLL_MS_DEFAULT = 2_000;
 const SETTLE_AFTER_MS_DEFAULT = 60_000;
 const HOUR_MS = 3_600_000;
+/** A longer wait belongs to the chain's own finality. */
+const FINALITY_SECONDS_MAX = 3_600;
 
 export type ChainContext = { environment: "test" | "live"; variables: ProcessEnvironment; directory: string };
 
@@ -108,6 +113,10 @@ export function readChain(value: unknown, path: string, context: ChainContext): 
       fallback: known?.pollMs ?? POLL_MS_DEFAULT,
     }),
     finality: hasField(section, "finality") || known === undefined ? readFinality(section) : known.finality,
+    hasForeignBloom: readField(section, "hasForeignBloom", {
+      ...rules.flag,
+      fallback: known?.hasForeignBloom ?? false,
+    }),
     agreement: readAgreement(section, rpcUrls),
     settleAfterMs: readField(section, "settleAfterMs", {
       ...rules.wholeNumber(0, 24 * HOUR_MS),
@@ -205,9 +214,7 @@ function readToken(value: unknown, path: string): TokenConfig {
 function readFinality(section: ConfigSection): FinalityTier[] {
   const path = fieldPath(section, "finality");
   if (!hasField(section, "finality")) {
-    throw new ConfigError(
-      `${path}: missing, and this chain has no default; give a list such as [{"confirmations": 12}].`,
-    );
+    throw new ConfigError(`${path}: missing, and this chain has no default; give a list such as [{"seconds": 30}].`);
   }
   const tiers = readList(section, "finality", readTier);
   tiers.forEach((tier, index) => {
@@ -231,16 +238,19 @@ function readFinality(section: ConfigSection): FinalityTier[] {
 
 function readTier(value: unknown, path: string): FinalityTier {
   const section = readSection(value, { path, known: TIER_KEYS });
-  if (hasField(section, "confirmations") === hasField(section, "tag")) {
-    throw new ConfigError(`${path}: give either "confirmations" or "tag", not both.`);
-  }
-  const finality: Finality = hasField(section, "tag")
-    ? { tag: readField(section, "tag", rules.oneOf("safe", "finalized")) }
-    : { confirmations: readField(section, "confirmations", rules.wholeNumber(1, 10_000)) };
+  if (FINALITY_KEYS.filter((key) => hasField(section, key)).length !== 1)
+    throw new ConfigError(`${path}: give either "seconds", "confirmations" or "tag", and only one of them.`);
   const upToPriceUnits = hasField(section, "upToPriceUnits")
     ? readField(section, "upToPriceUnits", rules.amount)
     : undefined;
-  return { upToPriceUnits, finality };
+  return { upToPriceUnits, finality: readFinalityRule(section) };
+}
+
+function readFinalityRule(section: ConfigSection): Finality {
+  if (hasField(section, "tag")) return { tag: readField(section, "tag", rules.oneOf("safe", "finalized")) };
+  if (hasField(section, "seconds"))
+    return { seconds: readField(section, "seconds", rules.wholeNumber(1, FINALITY_SECONDS_MAX)) };
+  return { confirmations: readField(section, "confirmations", rules.wholeNumber(1, 10_000)) };
 }
 
 /** Without one, the only rail of the chain is the default. */

@@ -2,8 +2,11 @@ import type { Hex } from "@tributary/inbox/terms";
 import { namespaceOf, type Caip2 } from "../kernel/caip.ts";
 import type { Secret } from "../kernel/secret.ts";
 
-/** When a block is final: after a number of blocks (the block itself is the first), or at or below the chain's tag. */
-export type Finality = { confirmations: number } | { tag: "safe" | "finalized" };
+/**
+ * When a block is final: after a number of blocks (the block itself is the first), after seconds on the chain's own clock and with another block
+ * above it, or at or below the chain's tag.
+ */
+export type Finality = { confirmations: number } | { seconds: number } | { tag: "safe" | "finalized" };
 
 /**
  * A tier applies while an intent's deposits that are not final by the next tier sum to at most `upToPriceUnits`, in millionths
@@ -124,6 +127,8 @@ export type EvmChainConfig = ChainConfig & {
   gasKeyFile?: string | undefined;
   /** The fee ceiling in wei per gas. No transaction is signed above it. */
   maxFeePerGas: bigint;
+  /** Whether its headers may hold the bloom of other blocks, which then says nothing about their own. Absent: no. */
+  hasForeignBloom?: boolean | undefined;
 };
 
 export type SolanaChainConfig = ChainConfig & {

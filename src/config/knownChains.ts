@@ -8,6 +8,8 @@ export type KnownChain = Pick<
   "name" | "slug" | "publicRpcUrl" | "explorerUrl" | "native" | "estimates" | "pollMs" | "finality" | "maxFeePerGas"
 > & {
   isTestnet: boolean;
+  /** Its headers may hold the bloom of other blocks. */
+  hasForeignBloom?: boolean;
 };
 
 const WEI_PER_GWEI = 1_000_000_000n;
@@ -23,22 +25,33 @@ const VERY_LARGE_PRICE_UNITS = 250_000n * PRICE_UNITS_PER_CURRENCY_UNIT;
 /** Every amount waits for the chain's `finalized` tag. */
 const finalizedFinality: FinalityTier[] = [{ upToPriceUnits: undefined, finality: { tag: "finalized" } }];
 
-/** Small amounts wait for confirmations, larger ones for the tag: above the limit a reorg attack may pay off. */
-function confirmationsThenTag(confirmations: number, tag: "safe" | "finalized"): FinalityTier[] {
+/**
+ * Small amounts wait for some seconds, larger ones for the tag: above the limit a reorg attack may pay off. Seconds, because networks change
+ * their block time.
+ */
+function secondsThenTag(seconds: number, tag: "safe" | "finalized"): FinalityTier[] {
   return [
-    { upToPriceUnits: LARGE_PRICE_UNITS, finality: { confirmations } },
+    { upToPriceUnits: LARGE_PRICE_UNITS, finality: { seconds } },
     { upToPriceUnits: undefined, finality: { tag } },
   ];
 }
 
+/** Its consensus accepts a block for ever; its own tag follows when the block is settled. */
+const acceptedFinality: FinalityTier[] = [
+  { upToPriceUnits: LARGE_PRICE_UNITS, finality: { confirmations: 1 } },
+  { upToPriceUnits: undefined, finality: { tag: "finalized" } },
+];
+
 const rollupFinality: FinalityTier[] = [
-  { upToPriceUnits: LARGE_PRICE_UNITS, finality: { confirmations: 5 } },
+  { upToPriceUnits: LARGE_PRICE_UNITS, finality: { seconds: 10 } },
   { upToPriceUnits: VERY_LARGE_PRICE_UNITS, finality: { tag: "safe" } },
   { upToPriceUnits: undefined, finality: { tag: "finalized" } },
 ];
 
 /** A rollup's block is safe when its batch is on Ethereum, and final when that block is. */
 const ROLLUP_ESTIMATES = { blockMs: 2_000, safeMs: 300_000, finalizedMs: 1_200_000 };
+/** Five blocks have one timestamp. */
+const BASE_ESTIMATES = { ...ROLLUP_ESTIMATES, blockMs: 200 };
 
 const KNOWN_CHAINS: ReadonlyMap<number, KnownChain> = new Map([
   [
@@ -51,7 +64,7 @@ const KNOWN_CHAINS: ReadonlyMap<number, KnownChain> = new Map([
       native: ETHER,
       estimates: { blockMs: 12_000, safeMs: 450_000, finalizedMs: 900_000, feeUsdMax: "1" },
       pollMs: 4_000,
-      finality: confirmationsThenTag(6, "finalized"),
+      finality: secondsThenTag(72, "finalized"),
       maxFeePerGas: 200n * WEI_PER_GWEI,
       isTestnet: false,
     },
@@ -66,7 +79,7 @@ const KNOWN_CHAINS: ReadonlyMap<number, KnownChain> = new Map([
       native: ETHER,
       estimates: { blockMs: 12_000, safeMs: 450_000, finalizedMs: 900_000, feeUsdMax: "0" },
       pollMs: 4_000,
-      finality: confirmationsThenTag(6, "finalized"),
+      finality: secondsThenTag(72, "finalized"),
       maxFeePerGas: 1_000n * WEI_PER_GWEI,
       isTestnet: true,
     },
@@ -79,7 +92,7 @@ const KNOWN_CHAINS: ReadonlyMap<number, KnownChain> = new Map([
       publicRpcUrl: "https://mainnet.base.org",
       explorerUrl: "https://basescan.org",
       native: ETHER,
-      estimates: { ...ROLLUP_ESTIMATES, feeUsdMax: "0.02" },
+      estimates: { ...BASE_ESTIMATES, feeUsdMax: "0.02" },
       pollMs: 1_000,
       finality: rollupFinality,
       maxFeePerGas: 10n * WEI_PER_GWEI,
@@ -94,7 +107,7 @@ const KNOWN_CHAINS: ReadonlyMap<number, KnownChain> = new Map([
       publicRpcUrl: "https://sepolia.base.org",
       explorerUrl: "https://sepolia.basescan.org",
       native: ETHER,
-      estimates: { ...ROLLUP_ESTIMATES, feeUsdMax: "0" },
+      estimates: { ...BASE_ESTIMATES, feeUsdMax: "0" },
       pollMs: 1_000,
       finality: rollupFinality,
       maxFeePerGas: 100n * WEI_PER_GWEI,
@@ -126,7 +139,7 @@ const KNOWN_CHAINS: ReadonlyMap<number, KnownChain> = new Map([
       native: ETHER,
       estimates: { blockMs: 250, safeMs: 600_000, finalizedMs: 1_200_000, feeUsdMax: "0.03" },
       pollMs: 1_000,
-      finality: confirmationsThenTag(20, "safe"),
+      finality: secondsThenTag(5, "safe"),
       maxFeePerGas: 10n * WEI_PER_GWEI,
       isTestnet: false,
     },
@@ -154,7 +167,7 @@ const KNOWN_CHAINS: ReadonlyMap<number, KnownChain> = new Map([
       publicRpcUrl: "https://bsc-rpc.publicnode.com",
       explorerUrl: "https://bscscan.com",
       native: { name: "BNB", symbol: "BNB", decimals: 18 },
-      estimates: { blockMs: 750, finalizedMs: 3_000, feeUsdMax: "0.03" },
+      estimates: { blockMs: 450, finalizedMs: 1_500, feeUsdMax: "0.03" },
       pollMs: 1_000,
       finality: finalizedFinality,
       maxFeePerGas: 20n * WEI_PER_GWEI,
@@ -169,9 +182,10 @@ const KNOWN_CHAINS: ReadonlyMap<number, KnownChain> = new Map([
       publicRpcUrl: "https://api.avax.network/ext/bc/C/rpc",
       explorerUrl: "https://snowtrace.io",
       native: { name: "Avalanche", symbol: "AVAX", decimals: 18 },
-      estimates: { blockMs: 1_500, finalizedMs: 2_000, feeUsdMax: "0.05" },
+      estimates: { blockMs: 1_500, finalizedMs: 7_000, feeUsdMax: "0.05" },
       pollMs: 1_000,
-      finality: confirmationsThenTag(1, "finalized"),
+      finality: acceptedFinality,
+      hasForeignBloom: true,
       maxFeePerGas: 500n * WEI_PER_GWEI,
       isTestnet: false,
     },

@@ -5,6 +5,7 @@ import { publishedContracts } from "@tributary/inbox/publishedContracts";
 import { isEvmChainConfig } from "./config.ts";
 import { loadConfig, readConfig } from "./loadConfig.ts";
 import { ConfigError } from "./section.ts";
+import { findKnownChain, listKnownChains } from "./knownChains.ts";
 
 const KEY = `0x${"1a".repeat(32)}`;
 const USDC = "0x036CbD53842c5426634e7929541eC2318f3dCF7e";
@@ -47,11 +48,36 @@ test("the sample for public testnets loads, with the defaults of its networks", 
   assert.deepEqual(base?.tokens[0]?.address, USDC.toLowerCase());
   assert.equal(base?.tokens[0]?.minimumUnits, 10_000n);
   assert.deepEqual(base?.finality, [
-    { upToPriceUnits: 10_000_000_000n, finality: { confirmations: 5 } },
+    { upToPriceUnits: 10_000_000_000n, finality: { seconds: 10 } },
     { upToPriceUnits: 250_000_000_000n, finality: { tag: "safe" } },
     { upToPriceUnits: undefined, finality: { tag: "finalized" } },
   ]);
   assert.equal(sepolia?.explorerUrl, "https://sepolia.etherscan.io");
+});
+
+test("known chains know their block times, wait in seconds, and know where a bloom belongs to other blocks", () => {
+  const known = (chainId: number) => findKnownChain(chainId);
+  for (const chainId of [8_453, 84_532]) {
+    assert.equal(known(chainId)?.estimates?.blockMs, 200);
+    assert.deepEqual(known(chainId)?.finality[0]?.finality, { seconds: 10 });
+  }
+  assert.equal(known(56)?.estimates?.blockMs, 450);
+  assert.equal(known(42_161)?.estimates?.blockMs, 250);
+  const foreign = listKnownChains().filter(({ hasForeignBloom }) => hasForeignBloom === true);
+  assert.deepEqual(
+    foreign.map(({ slug }) => slug),
+    ["avalanche"],
+  );
+  for (const { slug, finality } of listKnownChains())
+    for (const { finality: rule } of finality)
+      // One confirmation is the block itself, whatever the block time.
+      assert.ok(!("confirmations" in rule) || rule.confirmations === 1, slug);
+});
+
+test("a bloom can be called foreign in the configuration", () => {
+  const read = (value: unknown) => load(modifySample(["chains.0.hasForeignBloom", value])).chains[0];
+  assert.equal(Reflect.get(read(undefined) ?? {}, "hasForeignBloom"), false);
+  assert.equal(Reflect.get(read(true) ?? {}, "hasForeignBloom"), true);
 });
 
 test("support is an https URL or a mail address, and becomes a link", () => {
@@ -238,6 +264,16 @@ const REJECTED_CONFIGS: [name: string, changes: [string, unknown][], sentence: R
     /^chains\[0\]\.finality\[0\]\.upToPriceUnits: the last tier/,
   ],
   ["an empty tier", [["chains.0.finality", [{}]]], /^chains\[0\]\.finality\[0\]: give either/],
+  [
+    "a tier in seconds and in blocks",
+    [["chains.0.finality", [{ seconds: 10, confirmations: 5 }]]],
+    /^chains\[0\]\.finality\[0\]: give either "seconds", "confirmations" or "tag", and only one/,
+  ],
+  [
+    "a tier of no seconds",
+    [["chains.0.finality", [{ seconds: 0 }]]],
+    /^chains\[0\]\.finality\[0\]\.seconds: 0 is not accepted/,
+  ],
   [
     "an unknown tag",
     [["chains.0.finality", [{ tag: "final" }]]],

@@ -5,7 +5,8 @@ import type { Caip2 } from "../kernel/caip.ts";
 
 export type ChainCursorTable = {
   chain: Caip2;
-  genesis_hash: string;
+  /** Null where every provider had pruned the first block. */
+  genesis_hash: string | null;
   number: bigint;
   hash: string;
   safe_number: Generated<bigint>;
@@ -26,6 +27,8 @@ export type BlockTable = {
   hash: string;
   number: bigint;
   parent_hash: string;
+  /** Its time on the chain's own clock. Null for blocks of earlier versions, which are final by no rule in seconds. */
+  timestamp_s: Generated<bigint | null>;
   orphaned_at: Date | null;
 };
 
@@ -79,8 +82,10 @@ export type DepositTable = {
   identity: string;
   block_number: bigint;
   block_hash: string;
-  /** Null when the chain's own finality tag decides. */
+  /** Null when seconds or the chain's own finality tag decide. */
   required_confirmations: number | null;
+  /** Null when confirmations or the chain's own finality tag decide. */
+  required_seconds: number | null;
   settlement_id: string | null;
   seen_at: Date;
   confirmed_at: Date | null;
@@ -157,6 +162,7 @@ export type ListedDepositView = {
   block_number: bigint;
   block_hash: string;
   required_confirmations: number | null;
+  required_seconds: number | null;
   settlement_id: string | null;
   seen_at: Date;
   counted_at: Date | null;

@@ -43,7 +43,7 @@ async function countPage(world: DepositWorld, chain: Caip2, after: Place): Promi
 /** Deposits in blocks that are final by the chain's first rule. */
 async function listPending(world: DepositWorld, chain: Caip2, after: Place): Promise<(Place & { intentId: string })[]> {
   const [firstTier] = findWatchedChain(world.catalog, chain)?.finality ?? [];
-  const head = (await listHeads(world.db.root)).get(chain);
+  const head = (await listHeads(world.db.root, world.catalog)).get(chain);
   if (!head || !firstTier) return [];
   const uptoBlock = lastFinalBlock(firstTier.finality, head);
   return listPendingIntents(world.db.root, { chain, uptoBlock, after, limit: PAGE_MAX });

@@ -27,6 +27,7 @@ export type ShownDeposit = Pick<
   | "block_number"
   | "block_hash"
   | "required_confirmations"
+  | "required_seconds"
   | "settlement_id"
   | "seen_at"
   | "counted_at"
@@ -43,6 +44,7 @@ export type NewDepositInput = {
   hasPayoutWay: boolean;
   tokenDecimals: number;
   requiredConfirmations: number | null;
+  requiredSeconds: number | null;
   at: Date;
 };
 
@@ -64,6 +66,7 @@ export function newDeposit(input: NewDepositInput): Deposit {
     block_number: movement.block_number,
     block_hash: movement.block_hash,
     required_confirmations: input.requiredConfirmations,
+    required_seconds: input.requiredSeconds,
     settlement_id: null,
     agreed_at: null,
     late: intent.status !== "active",

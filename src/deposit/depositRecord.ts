@@ -21,6 +21,7 @@ export type DepositRecord = {
   blockHash: string;
   confirmations: number;
   requiredConfirmations: number | null;
+  requiredSeconds: number | null;
   late: boolean;
   reason: string | null;
   settlementId: string | null;
@@ -56,6 +57,7 @@ export function depositRecord(deposit: ShownDeposit, context: DepositRecordConte
     blockHash: deposit.block_hash,
     confirmations: confirmationsOf(deposit, context.headNumber),
     requiredConfirmations: deposit.required_confirmations,
+    requiredSeconds: deposit.required_seconds,
     late: deposit.late,
     reason: deposit.reason,
     settlementId: deposit.settlement_id,

@@ -53,7 +53,12 @@ export function lowestFinalBlock(tiers: readonly FinalityTier[], head: ChainHead
   return reaches.reduce((lowest, reach) => (reach < lowest ? reach : lowest), head.number);
 }
 
-/** The confirmations that a rule requires; null when the chain's finality tag decides. */
+/** The seconds that a rule requires; null when confirmations or the chain's finality tag decide. */
+export function requiredSeconds(finality: Finality | undefined): number | null {
+  return finality !== undefined && "seconds" in finality ? finality.seconds : null;
+}
+
+/** The confirmations that a rule requires; null when seconds or the chain's finality tag decide. */
 export function requiredConfirmations(finality: Finality | undefined): number | null {
   return finality !== undefined && "confirmations" in finality ? finality.confirmations : null;
 }

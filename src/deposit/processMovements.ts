@@ -12,7 +12,7 @@ import type { MovementRow } from "../watch/movement.ts";
 import { applyMovement, newDeposit, type Deposit } from "./deposit.ts";
 import { depositId } from "./depositId.ts";
 import { isBelowMinimum } from "./dust/dust.ts";
-import { requiredConfirmations } from "./finality.ts";
+import { requiredConfirmations, requiredSeconds } from "./finality.ts";
 import type { DepositChange } from "./computeIntentProgress.ts";
 import { listMovementsWithDeposit, noteDust, refreshHoldings, refreshRestsAfter } from "./dust/dustStore.ts";
 import { listInboundMovements } from "./store.ts";
@@ -146,5 +146,6 @@ function createDeposit(
     // What counts has pinned decimals. Those of held deposits are for display only.
     tokenDecimals: way?.decimals ?? findAsset(world.catalog, movement.chain, movement.token)?.decimals ?? 0,
     requiredConfirmations: requiredConfirmations(tiers[0]?.finality),
+    requiredSeconds: requiredSeconds(tiers[0]?.finality),
   });
 }

@@ -7,6 +7,9 @@ import type { MovementRow } from "../watch/movement.ts";
 import type { SingleProviderTotal } from "./agreement/agreement.ts";
 import type { Deposit } from "./deposit.ts";
 import type { ChainHead } from "./finality.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import { listAges } from "../watch/finality.ts";
+import { listHeights } from "../watch/store/chainReads.ts";
 
 /** Movements into inboxes that changed after the cursor, in commit order. */
 export async function listInboundMovements(tx: Tx, cursor: HandoverCursorTable, limit: number): Promise<MovementRow[]> {
@@ -40,16 +43,10 @@ export async function listPendingIntents(
     .execute();
 }
 
-export async function listHeads(db: Db["root"]): Promise<Map<string, ChainHead>> {
-  const rows = await db
-    .selectFrom("chain_cursor")
-    .select(["chain", "number", "safe_number", "finalized_number"])
-    .execute();
-  return new Map(
-    rows.map((row) => [
-      row.chain,
-      { chain: row.chain, number: row.number, safeNumber: row.safe_number, finalizedNumber: row.finalized_number },
-    ]),
+export async function listHeads(db: Db["root"], { chains }: Pick<Catalog, "chains">): Promise<Map<string, ChainHead>> {
+  return listHeights(
+    db,
+    chains.map(({ caip2, finality }) => ({ chain: caip2, seconds: listAges(finality) })),
   );
 }
 
@@ -82,6 +79,7 @@ const DEPOSIT_COLUMNS: Record<keyof Deposit, ElementType> = {
   block_number: "int8",
   block_hash: "text",
   required_confirmations: "int4",
+  required_seconds: "int4",
   settlement_id: "text",
   seen_at: "timestamptz",
   confirmed_at: "timestamptz",
@@ -99,6 +97,7 @@ const CHANGING_COLUMNS = [
   "block_number",
   "block_hash",
   "required_confirmations",
+  "required_seconds",
   "settlement_id",
   "confirmed_at",
   "counted_at",

@@ -154,8 +154,7 @@ async function prepareSnapshot(home: string): Promise<Blob> {
 async function startCursors(world: World): Promise<void> {
   const start = async (chain: Chain) => {
     if ((await findCursor(world.db, chain.caip2)) !== undefined) return;
-    const { genesisHash } = await chain.providers.identify();
-    await initializeCursor(world, chain, genesisHash);
+    await initializeCursor(world, chain);
   };
   await Promise.all([...world.chains.values()].map(start));
 }

@@ -77,6 +77,11 @@ const PORTS: readonly Port[] = [
     reason: "it is the attestation service of the local world",
   },
   {
+    path: "src/dev/chains/nodeProxy.ts",
+    allowed: ["network"],
+    reason: "it stands before a node of the local world",
+  },
+  {
     path: "src/dev/solana/rpc/server.ts",
     allowed: ["network"],
     reason: "it is the node of the local Solana",

@@ -113,6 +113,13 @@ function findChainMismatch({ chain, plan }: SimChain, row: CountedDepositRow): s
   return isThere ? undefined : "counted without such a transfer on the chain";
 }
 
+/** The highest block below the head whose time is at most `timestampS`; -1 without one. */
+function lastBlockUpTo(chain: SimChain["chain"], timestampS: number): bigint {
+  let number = chain.head.number - 1n;
+  while (number >= 0n && (chain.blockAt(number)?.timestampS ?? 0) > timestampS) number -= 1n;
+  return number;
+}
+
 /** Whether the policy allows the deposit to count, at a head at least as high as the service's. */
 function isFinal(
   { chain, plan }: SimChain,
@@ -121,6 +128,7 @@ function isFinal(
 ): boolean {
   const highestFinalBlock = ({ finality }: FinalityTier): bigint => {
     if ("confirmations" in finality) return chain.head.number - BigInt(finality.confirmations) + 1n;
+    if ("seconds" in finality) return lastBlockUpTo(chain, chain.head.timestampS - finality.seconds);
     return chain.head.number - BigInt(plan.finalityLag?.[finality.tag] ?? 1_000_000);
   };
   for (const [index, tier] of plan.finality.entries()) {

@@ -247,7 +247,14 @@ function drawFinality(random: SeededRandom, hasTags: boolean): FinalityTier[] {
 
 function toleratedReorgDepth(finality: readonly FinalityTier[], lag: { safe: number; finalized: number }): number {
   const depths = finality.map(({ finality: of }) =>
-    "confirmations" in of ? of.confirmations - 1 : of.tag === "safe" ? lag.safe : lag.finalized,
+    "confirmations" in of
+      ? of.confirmations - 1
+      : // After a halt of the chain, one block makes all blocks below it old.
+        "seconds" in of
+        ? 1
+        : of.tag === "safe"
+          ? lag.safe
+          : lag.finalized,
   );
   return Math.min(lag.finalized, ...depths);
 }

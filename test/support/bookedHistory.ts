@@ -153,7 +153,7 @@ export class BookedHistory {
   async readBookedState(): Promise<{ bookedNumber: bigint; isWhole: boolean }> {
     const cursor = await findCursor(this.#world.db, this.#caip2);
     if (cursor === undefined) throw new Error("the chain was begun");
-    return { bookedNumber: cursor.booked_number, isWhole: isBookingComplete(this.#world, cursor) };
+    return { bookedNumber: cursor.booked_number, isWhole: await isBookingComplete(this.#world, cursor) };
   }
 
   async #bookNextBatch(): Promise<void> {

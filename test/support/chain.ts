@@ -78,6 +78,8 @@ export interface Amount {
 export interface TestChainOptions {
   chainId?: number;
   hub?: Deployment;
+  /** Mines a block in this interval, too. Below a second, blocks share their times. */
+  blockTimeSeconds?: number;
 }
 
 const CHAIN_ID = 900_001;
@@ -91,8 +93,8 @@ function requestRpc<Answer>(client: DevClient, method: string, params: unknown[]
 
 /** Starts a chain with the contracts of the dev world. */
 export async function startTestChain(options: TestChainOptions = {}): Promise<TestChain> {
-  const { chainId = CHAIN_ID, hub = HUB } = options;
-  const anvil = await startAnvil({ chainId, slotsInAnEpoch: 1 });
+  const { chainId = CHAIN_ID, hub = HUB, blockTimeSeconds } = options;
+  const anvil = await startAnvil({ chainId, slotsInAnEpoch: 1, ...(blockTimeSeconds && { blockTimeSeconds }) });
   const client = createDevClient(anvil.rpcUrl);
   const fixtures = await deployFixtures(client, hub);
   const [usdc, dusd] = fixtures.tokens;

@@ -64,6 +64,8 @@ export type RoadOptions = {
   /** Several providers instead of one, in order of preference. */
   rpcUrls?: (chain: TestChain) => Promise<readonly string[]>;
   log?: Logger;
+  /** See TestChainOptions. */
+  blockTimeSeconds?: number;
   /** An existing database. It closes with the road. */
   db?: Db;
   /** The URL that pushes heads; absent for none. */
@@ -76,7 +78,7 @@ const TICKS_MAX = 100;
 
 export async function openRoad(options: RoadOptions = {}): Promise<Road> {
   const [chain, db] = await Promise.all([
-    startTestChain({ hub: HUB }),
+    startTestChain({ hub: HUB, ...(options.blockTimeSeconds && { blockTimeSeconds: options.blockTimeSeconds }) }),
     options.db ?? openTestDatabase(options.database ?? "postgres"),
   ]);
   const config = roadConfig(chain, options);

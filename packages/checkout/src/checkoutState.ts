@@ -124,7 +124,7 @@ export type CheckoutDeposit = {
   networkName: string;
   /** At most `required`. 0 for a dropped deposit. */
   confirmations: number;
-  /** Null where the network's own finality decides: there is no number to count to. */
+  /** Null where seconds or the network's own finality decide: there is no number to count to. */
   required: number | null;
   /** Estimate for what is left, in seconds; null when unknown. */
   secondsLeft: number | null;

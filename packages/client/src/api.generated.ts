@@ -372,8 +372,10 @@ export type Deposit = {
   blockHash: string;
   /** The number of blocks from its own to the newest, both included. */
   confirmations: number;
-  /** The confirmations that make it final; null when the chain's own finality decides. */
+  /** The confirmations that make it final; null when seconds or the chain's own finality decide. */
   requiredConfirmations: number | null;
+  /** The seconds after which it is final, from its block to the newest on the chain's own clock; null when confirmations or the chain's own finality decide. */
+  requiredSeconds: number | null;
   /** True when the intent was no longer active at its arrival. It is still paid out. */
   late: boolean;
   /** The reason that it is held, waits or was dropped. */

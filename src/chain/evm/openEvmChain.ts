@@ -20,7 +20,9 @@ type EvmChainWorld = { clock: Timer; log: Logger };
 /** Opens a configured EVM chain. `chains`: all configured ones. Makes no request, so unreachable providers do not matter. */
 export function openEvmChain(config: EvmChainConfig, world: EvmChainWorld, chains: readonly ChainConfig[] = []): Chain {
   const bridge = findBridgeContracts(config, chains);
-  const [first, ...others] = config.rpcUrls.map((rpcUrl) => openEvmNode({ caip2: config.caip2, rpcUrl, bridge }));
+  const [first, ...others] = config.rpcUrls.map((rpcUrl) =>
+    openEvmNode({ caip2: config.caip2, rpcUrl, bridge, hasForeignBloom: config.hasForeignBloom }),
+  );
   if (first === undefined) throw new Error(`${config.name} has no RPC URL`);
   const feeds = (config.wsUrls ?? []).map((wsUrl) =>
     openNewHeadsFeed({ caip2: config.caip2, wsUrl, clock: world.clock }),

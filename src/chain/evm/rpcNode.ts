@@ -25,13 +25,15 @@ import {
 import type { BridgeContracts } from "./bridge/provenCrossings.ts";
 import { mayContainTransfer } from "./filter/logsBloom.ts";
 import { toProviderError, toSubmitOutcome } from "./rpc/rpcErrors.ts";
-import { parseObject } from "../rpc/jsonValues.ts";
-import { parseBytes, parseQuantity, parseSafeInteger, toHex } from "./rpc/rpcValues.ts";
+import { Feature } from "../rpc/feature.ts";
+import { parseArray, parseObject } from "../rpc/jsonValues.ts";
+import { parseBytes, parseHash, parseQuantity, parseSafeInteger, toHex } from "./rpc/rpcValues.ts";
 import { FEE_HISTORY_BLOCKS, FEE_HISTORY_PERCENTILE, toFeeQuote } from "./rpc/parseFees.ts";
 import { parseBlock, parseProof, parseReceipt } from "./rpc/parseBlock.ts";
 import { JsonRpcClient, type RawResponse, type RpcCall } from "../rpc/jsonRpcClient.ts";
 import { BUNDLED_OWNERS_MAX, bundledBalanceCall, parseBundledBalances } from "./bundledBalances.ts";
 import { filterLogs } from "./filter/filterLogs.ts";
+import { assertSameBlock, dedupeTransfers, failOverIfTooLarge, isBlockTooLarge } from "./filter/largeBlocks.ts";
 import { parseTransfers, transferFilters } from "./filter/parseTransfers.ts";
 import { parseReceiptTransfers, type BlockWithReceipts } from "./filter/parseReceiptTransfers.ts";
 
@@ -50,6 +52,8 @@ export type EvmNodeOptions = {
   timeoutMs?: number;
   /** The bridge contracts of the chain; absent where no bridge is used. */
   bridge?: BridgeContracts | undefined;
+  /** Whether a header's bloom may belong to other blocks. */
+  hasForeignBloom?: boolean | undefined;
 };
 
 /** Opens one provider of an EVM chain. Makes no request, so an unreachable provider does not matter. */
@@ -65,25 +69,25 @@ export class JsonRpcNode implements EvmNode {
   readonly mintSender: string | undefined;
   readonly #logsTimeoutMs: number;
   readonly #bridge: BridgeContracts | undefined;
-  /** False once the provider refused a call without a recipient. */
-  #takesBundles = true;
+  readonly #hasForeignBloom: boolean;
+  /** Whether the provider takes a call without a recipient, and lists a block's receipts. */
+  readonly #bundles = new Feature();
+  readonly #blockReceipts = new Feature();
 
-  constructor({ caip2, rpcUrl, timeoutMs = TIMEOUT_MS, bridge }: EvmNodeOptions) {
+  constructor({ caip2, rpcUrl, timeoutMs = TIMEOUT_MS, bridge, hasForeignBloom = false }: EvmNodeOptions) {
     this.caip2 = caip2;
     this.#rpc = new JsonRpcClient({ url: rpcUrl, timeoutMs, connectionsMax: CONNECTIONS_MAX });
     this.name = this.#rpc.host;
     this.#logsTimeoutMs = Math.max(timeoutMs, LOGS_TIMEOUT_MS);
     this.#bridge = bridge;
+    this.#hasForeignBloom = hasForeignBloom;
     this.mintSender = bridge && zeroAddress;
   }
 
   async identify(): Promise<ChainIdentity> {
-    const [chainId, genesis] = await this.#requestAll([
-      ["eth_chainId", []],
-      ["eth_getBlockByNumber", ["0x0", false]],
-    ]);
-    const { hash } = parseBlock(genesis);
-    return { caip2: caip2("eip155", parseQuantity(chainId, "a chain id").toString()), genesisHash: hash };
+    // A batch would fail as a whole on a node that has pruned its first block.
+    const [chainId, genesis] = await Promise.all([this.#request("eth_chainId", []), this.block({ number: 0n })]);
+    return { caip2: caip2("eip155", parseQuantity(chainId, "a chain id").toString()), genesisHash: genesis?.hash };
   }
 
   async head(tag: HeadTag): Promise<BlockRef> {
@@ -93,11 +97,14 @@ export class JsonRpcNode implements EvmNode {
   }
 
   async block(at: { number: bigint } | { hash: string }): Promise<BlockRef | undefined> {
-    const answer =
-      "hash" in at
-        ? await this.#request("eth_getBlockByHash", [at.hash, false])
-        : await this.#request("eth_getBlockByNumber", [toHex(at.number), false]);
-    return answer === null ? undefined : this.#parseExpectedBlock(at, answer);
+    try {
+      const answer = await this.#request(...toBlockCall(at));
+      return answer === null ? undefined : this.#parseExpectedBlock(at, answer);
+    } catch (error) {
+      // Nodes that prune answer so for an old block, where others answer with null.
+      if (error instanceof ProviderFailed && error.kind === "unknown_block") return undefined;
+      throw error;
+    }
   }
 
   async transfers(scope: TransferScope, tokens: readonly string[], parties?: readonly string[]): Promise<Transfer[]> {
@@ -116,6 +123,7 @@ export class JsonRpcNode implements EvmNode {
   }
 
   mayContainTransfers({ digest }: BlockRef, tokens: readonly string[]): boolean {
+    if (this.#hasForeignBloom) return false;
     return digest !== undefined && tokens.some((token) => mayContainTransfer(digest, token));
   }
 
@@ -245,16 +253,16 @@ export class JsonRpcNode implements EvmNode {
 
   /** Reads the balances in one call; undefined where the provider or the token does not allow that. */
   async #bundledBalances(token: string, owners: readonly string[], block: string): Promise<bigint[] | undefined> {
-    if (owners.length < 2 || !this.#takesBundles) return undefined;
-    try {
-      const answer = await this.#request("eth_call", [{ data: bundledBalanceCall(token, owners) }, block]);
-      return parseBundledBalances(answer, owners.length);
-    } catch (error) {
-      if (error instanceof CallReverted) return undefined;
-      if (!(error instanceof ProviderFailed && error.kind === "bad_answer")) throw error;
-      this.#takesBundles = false;
-      return undefined;
-    }
+    if (owners.length < 2) return undefined;
+    return this.#bundles.use(async () => {
+      try {
+        const answer = await this.#request("eth_call", [{ data: bundledBalanceCall(token, owners) }, block]);
+        return parseBundledBalances(answer, owners.length);
+      } catch (error) {
+        if (error instanceof CallReverted) return undefined;
+        throw error;
+      }
+    });
   }
 
   async #fetchTransfers(
@@ -310,16 +318,28 @@ export class JsonRpcNode implements EvmNode {
 
   /** Requests receipts by block number, because not every provider takes a hash; each receipt names its block. */
   async #fetchBlockWithReceipts(scope: TransferScope): Promise<BlockWithReceipts> {
-    const block =
-      "blockHash" in scope
-        ? await this.#request("eth_getBlockByHash", [scope.blockHash, false])
-        : await this.#request("eth_getBlockByNumber", [toHex(scope.fromBlock), false]);
+    const at = "blockHash" in scope ? { hash: scope.blockHash } : { number: scope.fromBlock };
+    const block = await this.#request(...toBlockCall(at));
     if (block === null)
       throw new ProviderFailed("unknown_block", `${this.name} does not have a block whose logs it refused`);
     const { number } = parseBlock(block);
-    const receipts = await this.#request("eth_getBlockReceipts", [toHex(number)], this.#logsTimeoutMs);
+    const receipts =
+      (await this.#blockReceipts.use(() =>
+        this.#request("eth_getBlockReceipts", [toHex(number)], this.#logsTimeoutMs),
+      )) ?? (await this.#fetchSingleReceipts(block));
     if (receipts === null) throw new ProviderFailed("unknown_block", `${this.name} does not have block ${number}`);
     return { block, receipts };
+  }
+
+  /** The receipts of a block's transactions, one by one; some providers have no other way. */
+  async #fetchSingleReceipts(block: unknown): Promise<unknown[]> {
+    const mined = parseArray(parseObject(block, "a block")["transactions"], "a block's transactions");
+    const receipts = await this.#requestAll(
+      mined.map((chainTx) => toReceiptCall(parseHash(chainTx, "a transaction hash"))),
+    );
+    if (receipts.includes(null))
+      throw new ProviderFailed("unknown_block", `${this.name} does not have every receipt of a block`);
+    return receipts;
   }
 
   #parseExpectedBlock(at: { number: bigint } | { hash: string }, answer: unknown): BlockRef {
@@ -347,38 +367,12 @@ export class JsonRpcNode implements EvmNode {
   }
 }
 
+function toBlockCall(at: { number: bigint } | { hash: string }): RpcCall {
+  return "hash" in at ? ["eth_getBlockByHash", [at.hash, false]] : ["eth_getBlockByNumber", [toHex(at.number), false]];
+}
+
 function toReceiptCall(chainTx: string): RpcCall {
   return ["eth_getTransactionReceipt", [chainTx]];
-}
-
-function isBlockTooLarge(scope: TransferScope, error: unknown): error is ProviderFailed {
-  const isOneBlock = "blockHash" in scope || scope.fromBlock === scope.toBlock;
-  return isOneBlock && isRangeTooLarge(error);
-}
-
-function isRangeTooLarge(error: unknown): error is ProviderFailed {
-  return error instanceof ProviderFailed && error.kind === "range_too_large";
-}
-
-/** A refusal of the smallest request counts as a timeout: retry later, and use another provider now. */
-async function failOverIfTooLarge<T>(request: () => Promise<T>): Promise<T> {
-  try {
-    return await request();
-  } catch (error) {
-    if (!isRangeTooLarge(error)) throw error;
-    throw new ProviderFailed("timeout", error.message, { cause: error });
-  }
-}
-
-/** The parts of a block requested by number may come from before and after a reorg. */
-function assertSameBlock(transfers: Transfer[]): Transfer[] {
-  if (new Set(transfers.map(({ blockHash }) => blockHash)).size <= 1) return transfers;
-  throw new ProviderFailed("unknown_block", "a block was replaced while its parts were read");
-}
-
-/** A transfer between two of the parties matches both filters. */
-function dedupeTransfers(transfers: readonly Transfer[]): Transfer[] {
-  return [...new Map(transfers.map((transfer) => [`${transfer.blockHash}/${transfer.place}`, transfer])).values()];
 }
 
 function toCallParameter({ gas, ...call }: SimulatedCall): object {

@@ -13,7 +13,7 @@ const RANGE_TOO_LARGE: readonly RegExp[] = [
   /range \d+ (?:exceeds|is (?:bigger|greater|larger) than)|range \S+ exceeds the (?:range|maximum)/i,
   /(?:exceed|max|maximum)\w* (?:allowed )?(?:rpc )?(?:block )?range|range threshold exceeded/i,
   /ranges? over [\d,.]+k? blocks|limited to [^.]*\brange|limited to [\d,.]+ blocks|up to an? [\d,.]+k? ?blocks? range/i,
-  /blocks distance|requested blocks is|at most [\d,.]+ blocks|smaller than size|limit the query to/i,
+  /blocks distance|too wide blocks range|requested more than [\d,.]+k? blocks|requested blocks is|at most [\d,.]+ blocks|smaller than size|limit the query to/i,
   // By the suggested remedy.
   /range should work|with this block range|retry with the range|(?:smaller|narrower|reduc\w+) (?:your |the |query )*(?:block )?range/i,
   // By the time it takes: the node is healthy, the query is too long.

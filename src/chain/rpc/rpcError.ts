@@ -30,7 +30,7 @@ export const MESSAGE_LENGTH_MAX = 500;
 
 /** Texts of a provider that limits the rate of requests. */
 export const RATE_LIMITED =
-  /rate ?limit|rate exceeded|too many request|requests? (?:per second|limit)|usage limit|limit exceeded for|exceeded (?:its|your|the) (?:\w+ )*(?:capacity|compute units|requests?|quota|throughput)|(?:capacity|quota)(?: limit)? exceeded|daily (?:request )?count|over (?:network traffic|compute unit) limit|ran out of cu/i;
+  /rate ?limit|rate exceeded|too many request|requests? (?:per second|limit)|usage limit|limit exceeded for|exceeded (?:its|your|the) (?:\w+ )*(?:capacity|compute units|requests?|quota|throughput)|(?:capacity|quota)(?: limit)? exceeded|daily (?:request )?count|over (?:network traffic|compute unit) limit|ran out of cu|call limit/i;
 
 /** The batch is refused as a batch or for its length; each single call would succeed. */
 export const BATCH_REFUSED =

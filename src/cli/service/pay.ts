@@ -144,7 +144,8 @@ async function waitForDeposit(terminal: Terminal, { read, txHash, timeoutMs }: D
 
 function formatProgress(deposit: DepositRecord | undefined): string {
   if (deposit === undefined) return "not seen yet";
-  const { status, confirmations, requiredConfirmations } = deposit;
+  const { status, confirmations, requiredConfirmations, requiredSeconds } = deposit;
+  if (requiredSeconds !== null && status === "seen") return `${status}, final after ${requiredSeconds} s`;
   return requiredConfirmations === null
     ? status
     : `${status}, ${confirmations} of ${requiredConfirmations} confirmations`;

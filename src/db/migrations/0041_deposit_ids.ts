@@ -3,7 +3,7 @@ import { sql, type Kysely } from "kysely";
 // The id of a deposit follows from its transfer and the installation, so the list of deposits shows both for dust, which has no row.
 
 const statements: readonly string[] = [
-  // As before, with the two columns at its end.
+  // As before, with the three columns at its end.
   `create or replace view listed_deposit as
     select deposit.id, movement.id as movement_id, movement.intent_id, movement.chain, movement.token,
       deposit.token_decimals, coalesce(deposit.sender, movement.counterparty) as sender,
@@ -33,7 +33,7 @@ const statements: readonly string[] = [
       coalesce(deposit.seen_at, movement.seen_at) as seen_at,
       coalesce(deposit.counted_at, case when movement.orphaned_at is null and movement.block_number <= holding.counted_block
         then holding.dust_counted_at end) as counted_at,
-      movement.inbox, coalesce(encode(deployment.deployment_id, 'hex'), '') as deployment
+      movement.inbox, coalesce(encode(deployment.deployment_id, 'hex'), '') as deployment, deposit.required_seconds
     from movement left join deposit on deposit.movement_id = movement.id
     left join holding on holding.intent_id = movement.intent_id and holding.chain = movement.chain and holding.token = movement.token
     left join deposit_cursor taken on taken.chain = movement.chain

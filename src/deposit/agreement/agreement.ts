@@ -25,17 +25,19 @@ export type AgreementOutcome =
 export type AgreementRule = {
   /** The minimum number of equal verdicts. */
   requiredProviders: number;
-  /** Whether the deposit may be counted at the heights that a provider reports. */
-  isFinalAt: (head: Pick<ChainHead, "number" | "safeNumber" | "finalizedNumber">) => boolean;
+  /** Whether the deposit may be counted at the heights that a provider reports, and at the age of the deposit's block by its clock. */
+  isFinalAt: (head: ReportedHeights) => boolean;
 };
+
+type ReportedHeights = Pick<ChainHead, "number" | "safeNumber" | "finalizedNumber"> & Pick<ProviderVerdict, "ageS">;
 
 export function evaluateAgreement(votes: readonly ProviderVote[], rule: AgreementRule): AgreementOutcome {
   const verdicts = votes.flatMap((vote) => ("testimony" in vote ? [vote.testimony] : []));
   const confirming = verdicts.filter(({ verdict }) => verdict === "confirms");
   const denying = verdicts.filter(({ verdict }) => verdict === "denies").length;
   if (denying >= rule.requiredProviders && denying > confirming.length) return "denied";
-  const final = confirming.filter(({ latest, safe, finalized }) =>
-    rule.isFinalAt({ number: latest, safeNumber: safe, finalizedNumber: finalized }),
+  const final = confirming.filter(({ latest, safe, finalized, ageS }) =>
+    rule.isFinalAt({ number: latest, safeNumber: safe, finalizedNumber: finalized, ageS }),
   );
   if (final.length >= rule.requiredProviders && final.length > denying) return "agreed";
   if (denying > 0) return "disagreement";

@@ -20,6 +20,7 @@ import { decideIntents, type DepositWorld } from "../decision/applyDecisions.ts"
 import { exposureOn } from "../decision/exposure.ts";
 import { readFacts } from "../decision/readFacts.ts";
 import { isAgreementReason, isHeldForAgreement, type Deposit } from "../deposit.ts";
+import { agedNumbersAt } from "../../watch/finality.ts";
 import { lastCountableBlock } from "../finality.ts";
 import {
   claimVerifications,
@@ -143,8 +144,12 @@ async function saveResult(world: VerifyWorld, round: VerificationRound): Promise
     const exposure = exposureOn(facts, chain);
     const outcome = evaluateAgreement(votes, {
       requiredProviders: config.agreement?.providers ?? 1,
-      isFinalAt: (heights) =>
-        lastCountableBlock(config.finality, { chain, ...heights }, exposure) >= before.block_number,
+      isFinalAt: ({ ageS, ...heights }) => {
+        const { number } = heights;
+        const agedNumbers = agedNumbersAt(before.block_number, { number, ageS, tiers: config.finality });
+        const head = { chain, ...heights, agedNumbers };
+        return lastCountableBlock(config.finality, head, exposure) >= before.block_number;
+      },
     });
     const attempts = verification.attempts + 1;
     const after = applyOutcome(before, { outcome, attempts, at });

@@ -76,7 +76,7 @@ function decideDeposits(
   const moved = new Map(final.map((deposit) => [deposit.movement_id, deposit]));
   const deposits = facts.deposits.map(({ before, after }) => {
     const deposit = moved.get(after.movement_id);
-    return { before, after: deposit === undefined ? after : withRequiredConfirmations(deposit, finalityOf) };
+    return { before, after: deposit === undefined ? after : withRequirement(deposit, finalityOf) };
   });
   return { deposits, toVerify };
 }
@@ -88,11 +88,13 @@ function progressOf(intent: IntentRow, facts: IntentFacts, changes: readonly Dep
 }
 
 /** Updates what a deposit that is not final still requires: later deposits may raise the tier, also those of other chains. */
-function withRequiredConfirmations(deposit: Deposit, finalityOf: FinalityOf): Deposit {
+function withRequirement(deposit: Deposit, finalityOf: FinalityOf): Deposit {
   const rule = finalityOf.get(deposit.chain);
   if (deposit.status !== "seen" || rule === undefined) return deposit;
-  if (deposit.required_confirmations === rule.requiredConfirmations) return deposit;
-  return { ...deposit, required_confirmations: rule.requiredConfirmations };
+  const { requiredConfirmations: required_confirmations, requiredSeconds: required_seconds } = rule;
+  const isSame =
+    deposit.required_confirmations === required_confirmations && deposit.required_seconds === required_seconds;
+  return isSame ? deposit : { ...deposit, required_confirmations, required_seconds };
 }
 
 /** Whether the sums of a holding match what the chain shows, so that its dust may count. */

@@ -1,13 +1,24 @@
 import { toPriceUnits } from "../agreement/agreement.ts";
 import { isHeldForAgreement, isReceived, type Deposit } from "../deposit.ts";
-import { requiredConfirmations, selectFinality, sumAbove, type Exposure, type IntentExposure } from "../finality.ts";
+import {
+  requiredConfirmations,
+  requiredSeconds,
+  selectFinality,
+  sumAbove,
+  type Exposure,
+  type IntentExposure,
+} from "../finality.ts";
 import { lastFinalBlock } from "../../watch/finality.ts";
 import type { IntentFacts } from "./facts.ts";
 
 // What reorgs of an intent's chains may still take from it, and the finality rule that follows on each chain.
 
 /** The finality rule that applies to an intent on one chain. */
-export type ChainFinality = { finalBlock: bigint; requiredConfirmations: number | null };
+export type ChainFinality = {
+  finalBlock: bigint;
+  requiredConfirmations: number | null;
+  requiredSeconds: number | null;
+};
 
 /** The exposure by which a chain's rule is selected. */
 export function exposureOn(facts: IntentFacts, chain: string): IntentExposure {
@@ -31,6 +42,7 @@ export function resolveFinality(facts: IntentFacts): ReadonlyMap<string, ChainFi
     rules.set(chain, {
       finalBlock: lastFinalBlock(finality, head),
       requiredConfirmations: requiredConfirmations(finality),
+      requiredSeconds: requiredSeconds(finality),
     });
   }
   return rules;

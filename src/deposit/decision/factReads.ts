@@ -4,7 +4,6 @@ import { array, unnest } from "../../db/parameters.ts";
 import type { HandoverCursorTable } from "../../db/roadSchema.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import type { DepositRow } from "../deposit.ts";
-import type { ChainHead } from "../finality.ts";
 
 // The statements that read the facts of intents. The caller holds the locks of the intents, so their deposits and holdings stay as they are.
 
@@ -25,18 +24,6 @@ export type FactScope = {
   /** The chain whose loop decides. */
   chain: Caip2;
 };
-
-/** The heads of the chains of these intents, by chain. */
-export async function listHeadsOfIntents(
-  tx: Tx,
-  { intentIds, chain }: FactScope,
-): Promise<ReadonlyMap<string, ChainHead>> {
-  const { rows } = await sql<ChainHead>`
-    select chain_cursor.chain, number, safe_number as "safeNumber", finalized_number as "finalizedNumber"
-    from (select distinct chain from (${chainsOf(intentIds, chain)}) as found) as named
-    join chain_cursor on chain_cursor.chain = named.chain`.execute(tx);
-  return new Map(rows.map((head) => [head.chain, head]));
-}
 
 export type IntentChain = { intentId: string; chain: Caip2; isBehind: boolean };
 

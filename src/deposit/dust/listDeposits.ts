@@ -6,7 +6,7 @@ import { isPayoutAsset } from "../../intent/payoutAsset.ts";
 import type { IntentRow } from "../../intent/store.ts";
 import type { ShownDeposit } from "../deposit.ts";
 import { depositId } from "../depositId.ts";
-import { requiredConfirmations } from "../finality.ts";
+import { requiredConfirmations, requiredSeconds } from "../finality.ts";
 
 /** A deposit of a list, with the number of its movement: a list is in the order of movements. */
 export type ListedDeposit = ShownDeposit & { movement_id: bigint };
@@ -49,6 +49,8 @@ export function dustDeposit(
   const { chain_tx, identity, block_number, block_hash, settlement_id, seen_at, counted_at } = row;
   const endedAt = intent.settled_at ?? intent.archived_at;
   const payoutDecimals = isPayoutAsset(intent, row) ? intent.payout_decimals : undefined;
+  // Dust is final by the chain's strictest rule.
+  const strictest = findWatchedChain(catalog, chain)?.finality.at(-1)?.finality;
   return {
     id: depositId(row),
     intent_id,
@@ -65,8 +67,8 @@ export function dustDeposit(
     identity,
     block_number,
     block_hash,
-    // Dust is final by the chain's strictest rule.
-    required_confirmations: requiredConfirmations(findWatchedChain(catalog, chain)?.finality.at(-1)?.finality),
+    required_confirmations: requiredConfirmations(strictest),
+    required_seconds: requiredSeconds(strictest),
     settlement_id,
     seen_at,
     counted_at,

@@ -31,7 +31,7 @@ export async function sumDust(
 ): Promise<{ isDone: boolean; summed: number }> {
   if (await isRewound(world.db, chain)) await world.db.transaction((tx) => markRewoundSums(tx, chain));
   const tiers = findWatchedChain(world.catalog, chain)?.finality ?? [];
-  const finalBlock = lowestFinalBlock(tiers, (await listHeads(world.db.root)).get(chain));
+  const finalBlock = lowestFinalBlock(tiers, (await listHeads(world.db.root, world.catalog)).get(chain));
   const due = await listUnsummedHoldings(world.db.root, { chain, finalBlock, limit: INBOXES_MAX });
   let isSummed = true;
   await isolateIntents(world, {

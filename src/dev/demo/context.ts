@@ -95,6 +95,11 @@ export async function payAway(context: DemoContext, intent: DemoIntent, amount: 
   return sent.txHash;
 }
 
+function formatFinality({ requiredConfirmations, requiredSeconds }: IntentSnapshot["deposits"][number]): string {
+  if (requiredSeconds !== null) return `${requiredSeconds} seconds on the chain's clock`;
+  return requiredConfirmations === null ? "finality" : `${requiredConfirmations} confirmations`;
+}
+
 /** Waits until the deposit of `txHash` is counted, and prints each change of its status. */
 export async function waitUntilCounted(
   context: DemoContext,
@@ -112,8 +117,7 @@ export async function waitUntilCounted(
       onRead(snapshot) {
         const deposit = depositOf(snapshot, txHash);
         if (deposit === undefined) return context.terminal.progress("   not seen yet");
-        const needed =
-          deposit.requiredConfirmations === null ? "finality" : `${deposit.requiredConfirmations} confirmations`;
+        const needed = formatFinality(deposit);
         if (lastStatus === "") printStep(context, "seen", `in block ${deposit.blockNumber}`);
         if (deposit.status === lastStatus) context.terminal.progress(`   ${deposit.status}, waiting for ${needed}`);
         else if (deposit.status === "counted")

@@ -141,6 +141,7 @@ export const depositExample: DepositRecord = {
   blockHash: "0x4c8a2e6f0b3d7195c2e8f4a6d0b3c7e91f5a28d4b6c0e3f7195a8d2c4e6f0b13",
   confirmations: 14,
   requiredConfirmations: 6,
+  requiredSeconds: null,
   late: false,
   reason: null,
   settlementId: SETTLEMENT_ID,

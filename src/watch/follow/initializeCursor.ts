@@ -16,7 +16,8 @@ const CLOCK_SKEW_MS_MAX = 600_000;
  * Starts a new chain at its current head, or below the first issued address: payers get addresses even while every provider is unreachable.
  * Does nothing when another process started the chain.
  */
-export async function initializeCursor(world: WatchWorld, chain: Chain, genesisHash: string): Promise<void> {
+export async function initializeCursor(world: WatchWorld, chain: Chain): Promise<void> {
+  const { genesisHash = null } = await chain.providers.identify();
   const firstIssuedAt = await findFirstIssuedAt(world.db, chain.caip2);
   const { head, earlier: ancestors } = await chain.providers.ask(async (reader) => {
     const latest = await reader.head("latest");
@@ -39,28 +40,32 @@ async function findFirstIssuedAt(db: Db, chain: Caip2): Promise<Date | undefined
 }
 
 /**
- * The highest block before a time, or block 0. Of a chain whose deposits are found by balances, the lowest block that the node has is enough:
- * its nodes keep the newest blocks only.
+ * The highest block before a time, or block 0. Where the node has pruned its first blocks, the lowest block that it has is enough.
  */
 export async function findBlockBefore(reader: ChainReader, latest: BlockRef, time: Date): Promise<BlockRef> {
   const timeMs = time.getTime() - CLOCK_SKEW_MS_MAX;
   const isBefore = ({ timestampS }: BlockRef) => timestampS * 1_000 < timeMs;
   if (isBefore(latest)) return latest;
-  let below = { number: 0n, block: await fetchBlock(reader, 0n) };
+  let below = { number: 0n, block: await reader.block({ number: 0n }) };
+  const isPruned = below.block === undefined;
   let above = latest;
   while (above.number - below.number > 1n) {
     const number = (below.number + above.number) / 2n;
-    const block = await fetchBlock(reader, number);
+    const block = await fetchBlock(reader, number, { isPruned });
     if (block === undefined || isBefore(block)) below = { number, block };
     else above = block;
   }
   return below.block ?? above;
 }
 
-/** Undefined only where deposits are found without it. */
-async function fetchBlock(reader: ChainReader, number: bigint): Promise<BlockRef | undefined> {
+/** Undefined for what a node has pruned: its first block, and others below some block. */
+async function fetchBlock(
+  reader: ChainReader,
+  number: bigint,
+  { isPruned }: { isPruned: boolean },
+): Promise<BlockRef | undefined> {
   const block = await reader.block({ number });
-  if (block === undefined && reader.holdings === undefined)
+  if (block === undefined && !isPruned)
     throw new ProviderFailed("unknown_block", `${reader.name} does not have block ${number}`);
   return block;
 }

@@ -72,13 +72,13 @@ async function syncChain(world: WatchWorld, chain: Chain, cursor: CursorRow): Pr
   const memory = getChainMemory(world, chain);
   const isHeartbeatDue = hasElapsed(HEARTBEAT_MS, { since: cursor.updated_at, now: world.clock.now() });
   // Any process completes bookings that another one left.
-  const isBookingBehind = !isBookingComplete(world, now);
+  const isBookingBehind = !(await isBookingComplete(world, now));
   const isDue =
     memory.isFinalityDue || isBookingBehind || ((isMoved || isHeartbeatDue) && branch.head.number >= cursor.number);
   const confirmed = isDue ? await confirmFinality(world, chain, now) : now;
   if (isDue) memory.isFinalityDue = false;
   // After an outage much is left to reread and to book, so the next poll starts at once.
-  const isBooking = confirmed.booked_number > now.booked_number && !isBookingComplete(world, confirmed);
+  const isBooking = confirmed.booked_number > now.booked_number && !(await isBookingComplete(world, confirmed));
   const hasMore = isBehind || (await rereadFinal(world, chain, confirmed)) || isBooking;
   return { advancedTo: now.number, isBehind: hasMore };
 }
@@ -172,12 +172,15 @@ async function loadCursor(world: WatchWorld, chain: Chain): Promise<CursorRow> {
   const remembered = memory.cursor;
   let cursor = await findCursor(world.db, chain.caip2);
   if (!cursor) {
-    await initializeCursor(world, chain, genesisHash);
+    await initializeCursor(world, chain);
     cursor = await findCursor(world.db, chain.caip2);
   }
-  if (cursor?.genesis_hash !== genesisHash) {
+  if (cursor === undefined) throw new Error(`${chain.caip2} has no cursor after its start`);
+  // Without the first block, the recorded blocks tell chains apart: readBranch requires that the provider has one of them.
+  const isKnown = genesisHash !== undefined && cursor.genesis_hash !== null;
+  if (isKnown && cursor.genesis_hash !== genesisHash) {
     throw new ChainMismatch(
-      `${chain.caip2} begins with block ${genesisHash}, but this database recorded a chain that begins with ${cursor?.genesis_hash}: use the chain it knows, or another database.`,
+      `${chain.caip2} begins with block ${genesisHash}, but this database recorded a chain that begins with ${cursor.genesis_hash}: use the chain it knows, or another database.`,
     );
   }
   // A cursor that was set during this read is newer.

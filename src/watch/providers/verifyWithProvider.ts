@@ -13,9 +13,14 @@ export type ProviderVerdict = {
   latest: bigint;
   safe: bigint;
   finalized: bigint;
+  /** How much older than its newest block the movement's block is, by its clock; undefined where it does not have the block. */
+  ageS?: number | undefined;
 };
 
-export type MovementFinding = Pick<ProviderVerdict, "verdict" | "reason">;
+export type MovementFinding = Pick<ProviderVerdict, "verdict" | "reason"> & {
+  /** The time of the confirmed movement's block. */
+  timestampS?: number;
+};
 
 const CONFIRMED: MovementFinding = { verdict: "confirms", reason: null };
 const MISSING: MovementFinding = { verdict: "lacks", reason: null };
@@ -26,13 +31,15 @@ export async function verifyWithProvider(
   movement: MovementRow,
   tags: readonly ("safe" | "finalized")[],
 ): Promise<ProviderVerdict> {
-  const latest = (await reader.head("latest")).number;
+  const head = await reader.head("latest");
+  const latest = head.number;
   const [safe, finalized] = await Promise.all([
     tags.includes("safe") ? fetchTagNumber(reader, "safe") : -1n,
     tags.includes("finalized") ? fetchTagNumber(reader, "finalized") : -1n,
   ]);
-  const finding = latest < movement.block_number ? MISSING : await verifyMovement(reader, movement);
-  return { ...finding, latest, safe, finalized };
+  const { timestampS, ...finding } = latest < movement.block_number ? MISSING : await verifyMovement(reader, movement);
+  const ageS = timestampS === undefined ? undefined : head.timestampS - timestampS;
+  return { ...finding, latest, safe, finalized, ...(ageS !== undefined && { ageS }) };
 }
 
 async function fetchTagNumber(reader: ChainReader, tag: "safe" | "finalized"): Promise<bigint> {
@@ -88,7 +95,8 @@ async function findingsOf(reader: ChainReader, movements: readonly MovementRow[]
         seen.counterparty === movement.counterparty &&
         seen.amountUnits === movement.amount_units,
     );
-  return movements.map((movement) => (isShown(movement) ? CONFIRMED : createDenial("no_transfer")));
+  const confirmed = { ...CONFIRMED, timestampS: block.timestampS };
+  return movements.map((movement) => (isShown(movement) ? confirmed : createDenial("no_transfer")));
 }
 
 function createDenial(reason: NonNullable<ProviderVerdict["reason"]>): MovementFinding {

@@ -1,10 +1,11 @@
 import { sql, type RawBuilder } from "kysely";
 import { findWatchedChain, type Catalog } from "../../catalog/catalog.ts";
-import type { Tx } from "../../db/database.ts";
+import type { Db, Tx } from "../../db/database.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import { assetSql } from "../../ledger/assetSql.ts";
 import { postTransfers, reversePostings } from "../../ledger/store.ts";
 import { lastFinalBlock, type BlockHeights } from "../finality.ts";
+import { listHeights } from "./chainReads.ts";
 import { advanceBooked, type CursorRow, type CursorState } from "./store.ts";
 
 // Turns movements into postings. The ledger is complete up to one block of a chain, and holds nothing above it. Callers hold the lock of
@@ -27,21 +28,29 @@ export type Booking = { chain: Caip2; cursor: CursorState; at: Date };
  * The block up to which the ledger can be complete: the last one that is final in the chain's first tier. Blocks that may still be replaced
  * would cost two postings.
  */
-function bookableBlock({ catalog }: BookWorld, chain: Caip2, heights: BlockHeights): bigint {
+async function bookableBlock(
+  db: Db["root"],
+  { catalog }: BookWorld,
+  { chain, heights }: { chain: Caip2; heights: BlockHeights },
+): Promise<bigint> {
   const finality = findWatchedChain(catalog, chain)?.finality[0]?.finality;
-  return finality === undefined ? -1n : lastFinalBlock(finality, heights);
+  if (finality === undefined) return -1n;
+  if (!("seconds" in finality)) return lastFinalBlock(finality, heights);
+  const present = (await listHeights(db, [{ chain, seconds: [finality.seconds] }])).get(chain);
+  return present === undefined ? -1n : lastFinalBlock(finality, present);
 }
 
 /** Whether the ledger is complete up to the bookable block. Otherwise `bookMovements` has work. */
-export function isBookingComplete(world: BookWorld, cursor: CursorRow): boolean {
+export async function isBookingComplete(world: BookWorld & { db: Db }, cursor: CursorRow): Promise<boolean> {
   const { chain, number, safe_number: safeNumber, finalized_number: finalizedNumber } = cursor;
-  return bookableBlock(world, chain, { number, safeNumber, finalizedNumber }) <= cursor.booked_number;
+  const heights = { number, safeNumber, finalizedNumber };
+  return (await bookableBlock(world.db.root, world, { chain, heights })) <= cursor.booked_number;
 }
 
 /** Books movements up to the bookable block in the chain's order, as many as one transaction may hold. Returns the booked block. */
 export async function bookMovements(tx: Tx, world: BookWorld, { chain, cursor, at }: Booking): Promise<bigint> {
   const from = cursor.bookedNumber;
-  const to = bookableBlock(world, chain, cursor);
+  const to = await bookableBlock(tx, world, { chain, heights: cursor });
   if (to <= from) return from;
   const movementsMax = world.batchMovementsMax ?? BATCH_MOVEMENTS_MAX;
   const { bookedNumber, hasMovements } = await advanceBooked(tx, { chain, from, to, movementsMax });

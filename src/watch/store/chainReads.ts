@@ -1,5 +1,8 @@
+import { sql } from "kysely";
 import type { Db, Tx } from "../../db/database.ts";
+import { unnest } from "../../db/parameters.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
+import type { BlockHeights } from "../finality.ts";
 import type { MovementRow } from "../movement.ts";
 import type { KnownBlock } from "./store.ts";
 
@@ -34,6 +37,44 @@ export async function listMovementsBetween(
     .where("orphaned_at", "is", null)
     .execute();
 }
+
+/** The rules in seconds of a chain. */
+export type AgeRules = { chain: Caip2; seconds: readonly number[] };
+
+/**
+ * The heights of every chain, with the blocks that are as old as its rules ask. Both times come from recorded blocks. One statement, so that no
+ * other branch comes between a height and an age.
+ */
+export async function listHeights(
+  db: Db["root"],
+  rules: readonly AgeRules[],
+): Promise<Map<string, BlockHeights & { chain: string }>> {
+  const asked = rules.flatMap(({ chain, seconds }) => seconds.map((each) => ({ chain, seconds: each })));
+  const { rows } = await sql<HeightsRow>`/* named: chain_heights */
+    select chain_cursor.chain, chain_cursor.number, safe_number as "safeNumber", finalized_number as "finalizedNumber",
+      (select json_agg(json_build_array(asked.seconds, aged.number::text))
+        from ${unnest("asked", asked, { chain: "text", seconds: "int4" })}
+        join block head on head.chain = chain_cursor.chain and head.number = chain_cursor.number and head.orphaned_at is null
+        cross join lateral (
+          select block.number from block
+          where block.chain = head.chain and block.orphaned_at is null and block.number < head.number
+            and block.timestamp_s <= head.timestamp_s - asked.seconds
+          order by block.timestamp_s desc, block.number desc limit 1
+        ) as aged
+        where asked.chain = chain_cursor.chain) as aged
+    from chain_cursor`.execute(db);
+  return new Map(
+    rows.map(({ aged, ...heights }) => {
+      const agedNumbers = new Map((aged ?? []).map(([seconds, number]) => [seconds, BigInt(number)]));
+      return [heights.chain, aged === null ? heights : { ...heights, agedNumbers }];
+    }),
+  );
+}
+
+type HeightsRow = Omit<BlockHeights, "agedNumbers"> & {
+  chain: string;
+  aged: [seconds: number, number: string][] | null;
+};
 
 /** The canonical hash at each number; unknown numbers are left out. */
 export async function listHashesAt(

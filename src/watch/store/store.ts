@@ -1,7 +1,7 @@
 import { sql, type RawBuilder, type Selectable } from "kysely";
 import type { BlockRef } from "../../chain/reader.ts";
 import type { Db, Tx } from "../../db/database.ts";
-import { array, type ElementType } from "../../db/parameters.ts";
+import { array, unnest, type ElementType } from "../../db/parameters.ts";
 import type { ChainCursorTable } from "../../db/roadSchema.ts";
 import { isInboxOnChain } from "../../intent/inboxStore.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
@@ -22,7 +22,8 @@ export async function listCursors(db: Db): Promise<CursorRow[]> {
 
 export type NewCursor = {
   chain: Caip2;
-  genesisHash: string;
+  /** Null where every provider has pruned the first block. */
+  genesisHash: string | null;
   head: BlockRef;
   /** The blocks below it, highest first. Their transfers are outside the watch guarantee. */
   ancestors: readonly BlockRef[];
@@ -39,14 +40,19 @@ export async function insertCursor(tx: Tx, { chain, genesisHash, head, ancestors
     .returning("chain")
     .execute();
   if (inserted.length === 0) return;
-  const blocks = [head, ...ancestors].map((block) => ({
-    chain,
-    number: block.number,
-    hash: block.hash,
-    parent_hash: block.parentHash,
-    orphaned_at: null,
-  }));
+  const blocks = [head, ...ancestors].map((block) => ({ chain, ...toBlockRow(block), orphaned_at: null }));
   await tx.insertInto("block").values(blocks).execute();
+}
+
+const KNOWN_COLUMNS = { number: "int8", hash: "text", parent_hash: "text", timestamp_s: "int8" } as const;
+
+function toBlockRow({ number, hash, parentHash, timestampS }: BlockRef): {
+  number: bigint;
+  hash: string;
+  parent_hash: string;
+  timestamp_s: bigint;
+} {
+  return { number, hash, parent_hash: parentHash, timestamp_s: BigInt(timestampS) };
 }
 
 export type CursorAdvance = {
@@ -116,23 +122,10 @@ async function executeAdvance(
       where chain = ${chain} and number = ${from.number} and hash = ${from.hash} and ${condition}
       returning ${CURSOR_STATE}, reread_number
     ), canonical as (
-      insert into block (chain, number, hash, parent_hash)
-      select ${chain}, known.number, known.hash, known.parent_hash
-      from claimed, unnest(
-        ${array(
-          blocks.map((block) => block.number),
-          "int8",
-        )},
-        ${array(
-          blocks.map((block) => block.hash),
-          "text",
-        )},
-        ${array(
-          blocks.map((block) => block.parentHash),
-          "text",
-        )}
-      ) as known (number, hash, parent_hash)
-      on conflict (chain, hash) do update set orphaned_at = null
+      insert into block (chain, number, hash, parent_hash, timestamp_s)
+      select ${chain}, known.number, known.hash, known.parent_hash, known.timestamp_s
+      from claimed, ${unnest("known", blocks.map(toBlockRow), KNOWN_COLUMNS)}
+      on conflict (chain, hash) do update set orphaned_at = null, timestamp_s = excluded.timestamp_s
     ), written as (${upsertMovements({ ...advance, claimed: sql`claimed`, immutableUpTo: sql`(select reread_number from claimed)` })}, xmax <> 0 as is_retold)
     select claimed.*, exists (select from written where is_retold) as "hasChangedMovement",
       (select count(*)::int from written) as "writtenCount" from claimed`.execute(db);

@@ -104,6 +104,7 @@ test("D4, D3 a listed deposit has every field with the value of its column", asy
       blockHash: "0x41b",
       confirmations: 9,
       requiredConfirmations: 6,
+      requiredSeconds: null,
       late: true,
       reason: "odd",
       settlementId,

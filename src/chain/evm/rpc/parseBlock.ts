@@ -10,13 +10,15 @@ import { parseHash, parseQuantity, parseSafeInteger } from "./rpcValues.ts";
 /** Parses a block header of eth_getBlockBy…. */
 export function parseBlock(answer: unknown): BlockRef {
   const block = parseObject(answer, "a block");
-  const { logsBloom: bloom } = block;
+  const { logsBloom: bloom, settledHeight } = block;
+  // A header that names the height up to which it settles has the bloom of the blocks that it settles.
+  const isOwnBloom = settledHeight === undefined || settledHeight === null;
   return {
     number: parseQuantity(block["number"], "a block number"),
     hash: parseHash(block["hash"], "a block hash"),
     parentHash: parseHash(block["parentHash"], "a parent hash"),
     timestampS: parseSafeInteger(block["timestamp"], "a block's time"),
-    ...(isBloom(bloom) ? { digest: bloom } : {}),
+    ...(isOwnBloom && isBloom(bloom) ? { digest: bloom } : {}),
   };
 }
 

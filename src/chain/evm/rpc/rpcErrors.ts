@@ -9,19 +9,24 @@ import { BATCH_REFUSED, MESSAGE_LENGTH_MAX, parseRetryDelay, RATE_LIMITED, RpcEr
 /** Ankr's "too many requests"; "limit exceeded", which many use for calls when the text names no range. */
 const RATE_LIMITED_CODES: readonly number[] = [429, -32090, -32005];
 
+/** Codes of nodes for a block that they do not know, or have pruned. */
+const UNKNOWN_BLOCK_CODES: readonly number[] = [-39_001, 4_444];
+
 /**
  * The node does not have this block (yet, or any more). Behind a load balancer a lagging node answers so: many wordings describe a range
- * beyond its head, and none means a range that is too long.
+ * beyond its head, and none means a range that is too long. A node that prunes lacks old blocks, or their state.
  */
 const UNKNOWN_BLOCK: readonly RegExp[] = [
   /unknown block|block ?not ?found|header not found|blockoutofrange|block is out of range|(?:requested )?block \S+ not found/i,
   /beyond current head|extends beyond|greater than latest block|after last accepted block|unfinalized data/i,
   /invalid block range|invalid block number params|blocks specified in filter|cannot be found|could not be found/i,
-  /(?:safe|finalized) block|missing trie node|state (?:is )?not available|no state available|historical state|resource not found/i,
+  /(?:safe|finalized) block|missing trie node|state (?:at block \S+ )?(?:is )?(?:not |un)available|no state available|historical state|resource not found/i,
+  /\bpruned\b|state pruning|data before \S+ is not available|beyond head block|not been executed|current blockchain height/i,
+  /could ?n[o']t find block|header for hash not found|not currently canonical|block (?:hash )?\S+ does not exist/i,
 ];
 
 const REVERTED =
-  /revert|gas required exceeds|invalid opcode|bad ?instruction|invalid_operation|NotActivated|OpcodeNotFound|out of gas|stack (?:under|over)flow|invalid jump|always failing|VM execution error/i;
+  /revert|gas required exceeds|invalid opcode|bad ?instruction|invalid_operation|NotActivated|OpcodeNotFound|out ?of ?gas|stack (?:under|over)flow|invalid jump|always failing|VM execution error/i;
 
 const TIMEOUT = /time(?:d)? ?out|deadline exceeded/i;
 
@@ -53,7 +58,8 @@ function classifyError(code: number, words: string): ProviderFailed["kind"] | un
   // -32005 means "limit exceeded", of the rate or of the result size; the text decides.
   if (isRangeError(words)) return "range_too_large";
   if (RATE_LIMITED_CODES.includes(code) || RATE_LIMITED.test(words)) return "rate_limited";
-  if (code === -39001 || UNKNOWN_BLOCK.some((pattern) => pattern.test(words))) return "unknown_block";
+  if (UNKNOWN_BLOCK_CODES.includes(code) || UNKNOWN_BLOCK.some((pattern) => pattern.test(words)))
+    return "unknown_block";
   return TIMEOUT.test(words) ? "timeout" : undefined;
 }
 

@@ -71,6 +71,7 @@ function expectedSeconds(
   if (estimates === undefined || tier === undefined) return null;
   const { finality } = tier;
   const { blockMs, safeMs, finalizedMs } = estimates;
+  if ("seconds" in finality) return finality.seconds;
   if ("tag" in finality) return toSeconds(finality.tag === "safe" ? safeMs : finalizedMs);
   return toSeconds(blockMs === undefined ? undefined : blockMs * finality.confirmations);
 }

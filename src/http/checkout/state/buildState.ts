@@ -107,7 +107,10 @@ function toDeposit(row: StateRow, deposit: ShownDeposit, catalog: Catalog): Chec
     networkName: networkName(catalog, deposit.chain),
     confirmations,
     required,
-    secondsLeft: deposit.status === "seen" ? secondsLeft(estimates, { confirmations, required }) : null,
+    secondsLeft:
+      deposit.status === "seen"
+        ? secondsLeft(estimates, { confirmations, required, requiredSeconds: deposit.required_seconds })
+        : null,
     from: displayAddress(deposit.chain, deposit.sender),
     transfer: deposit.chain_tx,
     explorerUrl: transferUrl(catalog, deposit),
@@ -116,12 +119,15 @@ function toDeposit(row: StateRow, deposit: ShownDeposit, catalog: Catalog): Chec
   };
 }
 
+type AwaitedFinality = Pick<CheckoutDeposit, "confirmations" | "required"> & { requiredSeconds: number | null };
+
 /** Where the network's own finality decides, only while it is a matter of seconds: longer estimates are too rough to count down. */
 function secondsLeft(
   { blockMs, finalizedMs }: ChainEstimates = {},
-  { confirmations, required }: Pick<CheckoutDeposit, "confirmations" | "required">,
+  { confirmations, required, requiredSeconds }: AwaitedFinality,
 ): number | null {
-  if (blockMs === undefined) return null;
+  if (blockMs === undefined) return requiredSeconds;
+  if (requiredSeconds !== null) return Math.max(1, Math.ceil(requiredSeconds - (confirmations * blockMs) / 1_000));
   if (required !== null) return Math.ceil(((required - confirmations) * blockMs) / 1_000);
   if (finalizedMs === undefined || finalizedMs > COUNTED_DOWN_MS_MAX) return null;
   const leftMs = finalizedMs - confirmations * blockMs;

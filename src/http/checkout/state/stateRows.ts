@@ -53,6 +53,7 @@ const READ_STATES = `/* named: read_checkout_states */
         'counted_units', listed.counted_units::text, 'status', listed.status, 'reason', listed.reason, 'late', listed.late,
         'chain_tx', listed.chain_tx, 'identity', listed.identity, 'block_number', listed.block_number::text,
         'block_hash', listed.block_hash, 'required_confirmations', listed.required_confirmations,
+        'required_seconds', listed.required_seconds,
         'settlement_id', listed.settlement_id, 'seen_at', listed.seen_at, 'counted_at', listed.counted_at,
         'inbox', listed.inbox, 'deployment', listed.deployment)
         order by page.movement_id desc)

@@ -28,7 +28,12 @@ export const deposit = recordSchema("One transfer into an inbox of the intent, a
   },
   requiredConfirmations: {
     type: ["integer", "null"],
-    description: "The confirmations that make it final; null when the chain's own finality decides.",
+    description: "The confirmations that make it final; null when seconds or the chain's own finality decide.",
+  },
+  requiredSeconds: {
+    type: ["integer", "null"],
+    description:
+      "The seconds after which it is final, from its block to the newest on the chain's own clock; null when confirmations or the chain's own finality decide.",
   },
   late: {
     type: "boolean",
