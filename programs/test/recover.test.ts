@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { SolanaInbox } from "@tributary/inbox/solana/address";
 import { solanaTermsToWire } from "@tributary/inbox/solana/wire";
+import type { Terms } from "@tributary/inbox/terms";
+import { termsToWire } from "@tributary/inbox/wire";
 import { renderCli, runCli, temporaryFolder } from "../../test/support/cli.ts";
 import { startRpcServer } from "./support/rpcServer.ts";
 import { RECOVER_AFTER, Scene, START } from "./support/scene.ts";
@@ -20,6 +22,17 @@ import type { Keypair } from "./support/world.ts";
 
 // The command with nothing but terms, an RPC URL and a key.
 
+const anyEvmTerms: Terms = {
+  salt: `0x${"11".repeat(32)}`,
+  settleChainId: 900_001n,
+  settleToken: `0x${"22".repeat(20)}`,
+  payout: `0x${"33".repeat(20)}`,
+  feeRecipient: `0x${"44".repeat(20)}`,
+  feeBps: 50,
+  recovery: `0x${"33".repeat(20)}`,
+  recoverAfter: START,
+  routesRoot: `0x${"00".repeat(32)}`,
+};
 const scene = new Scene();
 const { world, mint, otherMint, payer, stranger, operator, merchant, recoverer, thief, feeAccount, payoutAccount } =
   scene;
@@ -105,7 +118,8 @@ test("the recovery key rescues another mint at once and the pinned one in time; 
   const wrong = fund(world, operator, { owner: inbox.address, mint: otherMint, units: 7n });
   const file = writeIntents("rescue.json", [inbox]);
   const foreign = await recover(file, "--rescue", "--key-file", writeKey("merchant.json", merchant));
-  assert.equal(foreign.code, 0);
+  assert.equal(foreign.code, 1);
+  assert.match(foreign.err, new RegExp(`Not moved: 7 units of ${otherMint}. Only the key of ${recoverer.address} may`));
   assert.deepEqual([world.units(wrong), world.units(inbox.tokenAccount)], [7n, 5_000_000n]);
   const key = writeKey("recoverer.json", recoverer);
   assert.equal((await recover(file, "--rescue", "--key-file", key)).code, 0);
@@ -203,7 +217,8 @@ test("a burn below the minimum, or to another messenger, is not sent; a token ac
   const file = writeIntents("unbridgeable.json", [small, foreign]);
   const key = writeKey("stranger.json", stranger);
   const { code, out, err } = await recover(file, "--bridge", "--key-file", key);
-  assert.deepEqual([code, err], [0, ""]);
+  assert.equal(code, 1, "nothing moved");
+  assert.match(err, /^Not moved: 999999 units .+: the bridge takes no less than the minimum of its terms\.$/m);
   const rescue = `; --rescue with the key of ${recoverer.address} from 2027-07-07`;
   assert.equal(
     out,
@@ -214,6 +229,33 @@ test("a burn below the minimum, or to another messenger, is not sent; a token ac
   const refused = await recover(file, "--rescue", "--key-file", recovery, "--to", payoutAccount);
   assert.deepEqual([refused.code, world.units(small.tokenAccount)], [1, 999_999n]);
   assert.match(refused.err, /--to: \w+ is a token account or a mint: name the wallet that owns the account/);
+});
+
+test("a burn is listed with the command that receives it; beside it an intent of an EVM chain is no error", async () => {
+  const hop = scene.paidHop(4_000_000n);
+  const onEvm = { inboxTerms: termsToWire(anyEvmTerms) };
+  const onSolana = { intentId: "pi_hop", inboxTerms: { solana: solanaTermsToWire(hop.terms, hop) } };
+  const file = writeFile("burned.json", [onEvm, onSolana]);
+  const bridged = await recover(file, "--bridge", "--key-file", writeKey("stranger.json", stranger), "--json");
+  assert.equal(bridged.code, 0, bridged.err);
+  const [{ transactions } = assert.fail()] = JSON.parse(bridged.out) as { transactions: { signature: string }[] }[];
+  const [{ signature } = assert.fail()] = transactions;
+  const looked = await recover(file, "--json");
+  const [{ burned } = assert.fail()] = JSON.parse(looked.out) as { burned: object[] }[];
+  const recipient = hop.terms.kind === "hop" && hop.terms.mintRecipient;
+  assert.deepEqual(burned, [{ burn: signature, recipient, units: "4000000", state: "unknown" }]);
+  assert.match((await recover(file)).out, new RegExp(`Burned for .+${signature}`, "s"));
+});
+
+test("the inbox itself is no receiver of a rescue", async () => {
+  const inbox = scene.paid(1_000n);
+  const key = writeKey("recoverer.json", recoverer);
+  const file = writeIntents("inside.json", [inbox]);
+  for (const to of [inbox.address, inbox.tokenAccount]) {
+    const run = await recover(file, "--rescue", "--key-file", key, "--to", to);
+    assert.equal(run.code, 2);
+    assert.match(run.err, /is an inbox itself, not a wallet/);
+  }
 });
 
 test("wrong input is refused with its reason", async () => {
@@ -244,9 +286,9 @@ test("wrong input is refused with its reason", async () => {
       1,
       /Entry 1: inboxTerms\.solana: version is undefined, and this release knows 1\./,
     ],
-    [[file, "--rpc", `${server.url},http://127.0.0.1:1`], 2, /--rpc names both kinds of chains/],
+    [[file, "--rpc", `${server.url},http://127.0.0.1:1`, "--settle"], 2, /--rpc names both kinds of chains/],
     [[file, "--rpc", server.url, "--token", "0x00"], 2, /--token is for EVM chains/],
-    [[file, "--rpc", "http://127.0.0.1:1", "--bridge"], 2, /Missing private key/],
+    [[file, "--rpc", "http://127.0.0.1:1", "--bridge"], 1, /none of its 1 inboxes is on an EVM chain, and no URL/],
   ];
   for (const [words, code, reason] of cases) {
     const result = await renderCli(["recover", ...words]);

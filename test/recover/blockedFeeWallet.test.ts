@@ -93,7 +93,7 @@ describe("recovery while the fee wallet is on the token's blocklist", () => {
         const account: Hex = operator.address;
         const feeCeiling = defaultFeeCeiling(BigInt(chain.chainId));
         await sendTransaction(
-          { request: requestAsWallet, account, feeCeiling },
+          { request: requestAsWallet, account, chainId: BigInt(chain.chainId), feeCeiling },
           buildSettleCall(terms),
           () => undefined,
         );

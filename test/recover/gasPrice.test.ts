@@ -138,7 +138,7 @@ describe("the gas price of a recovery", () => {
     };
     const send = (feeCeiling: bigint) =>
       sendTransaction(
-        { request, account: operator.address as Hex, feeCeiling },
+        { request, account: operator.address as Hex, chainId: BigInt(chain.chainId), feeCeiling },
         buildSettleCall([terms]),
         () => undefined,
       );

@@ -121,4 +121,28 @@ describe("the recovery page bridges", { skip: skipWithoutChromium }, () => {
     );
     await page.close();
   });
+
+  test("a burn of somebody else is listed, and received from the list", async () => {
+    const earlier = await payoutOf();
+    const first = await open();
+    await first.page.getByRole("button", { name: `Bridge to chain ${home.chainId}` }).click();
+    await first.page.getByText(/^Bridged by 0x/).waitFor();
+    await first.page.close();
+    await origin.finalize();
+    // A new page knows nothing of it.
+    await origin.pay(origin.usdc.address, inbox, { amountUnits: 1_000_000n });
+    const { page } = await open();
+    const burned = page.locator("#burned li");
+    await burned.getByText(`Switch to chain ${home.chainId} to see whether it arrived.`).waitFor();
+    current = home;
+    await page.getByRole("button", { name: "Look again" }).click();
+    await burned.getByText(`Not received on chain ${home.chainId}.`).waitFor();
+    await burned.getByRole("button", { name: "Fetch it from Circle" }).click();
+    await page.getByText("Message and attestation are here").waitFor();
+    await page.getByRole("button", { name: "Receive and settle" }).click();
+    await page.getByText(/^5 USDC were settled by/).waitFor();
+    await page.getByText("Burned, and not known to be received").waitFor({ state: "hidden" });
+    assert.equal((await payoutOf()) - earlier, (PAID * 9_950n) / 10_000n);
+    await page.close();
+  });
 });

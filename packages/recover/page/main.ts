@@ -6,17 +6,26 @@ import { parseQuantity } from "../src/abi.ts";
 import { parseBridges } from "../src/bridge/parseBridges.ts";
 import { planBridge, type BridgePlan, type ProvenRoute } from "../src/bridge/planBridge.ts";
 import { batchSettlements, buildDeployHubCall, buildRescueCall, buildSettleCall } from "../src/contractCalls.ts";
-import { inspectChain, type RpcRequester, type Holding, type ChainInspection } from "../src/inspectChain.ts";
+import { inspectChain, type Holding, type ChainInspection } from "../src/inspectChain.ts";
+import type { RpcRequester } from "../src/rpc/rpcRequester.ts";
 import { defaultFeeCeiling, formatGwei, GasPriceTooHigh, parseGwei } from "../src/gasPrice.ts";
-import { defaultReceiver, NATIVE_TOKEN, planRecovery } from "../src/planRecovery.ts";
+import {
+  defaultReceiver,
+  NATIVE_TOKEN,
+  planRecovery,
+  planSettleTokenRescue,
+  type RecoveryPlan,
+} from "../src/planRecovery.ts";
 import type { VerifiedInbox } from "../src/parseInboxes.ts";
 import { parseIntents, type ParsedIntents } from "../src/parseIntents.ts";
 import { formatDay, formatUnits } from "../src/format.ts";
 import { describeRoute, sendBridge } from "./bridge.ts";
+import { setUpBurned } from "./burned.ts";
 import { byId, createElement, setMessage } from "./dom.ts";
 import { setUpReceiving } from "./receive.ts";
 import { sendTransaction, type PageSender } from "./sendTransaction.ts";
-import { listSolanaTerms, setUpSolana } from "./solana/solanaStep.ts";
+import { setUpSolana } from "./solana/solanaStep.ts";
+import { showTerms } from "./terms.ts";
 import { createRpcRequester, describeError, watchWallets, type BrowserWallet } from "./wallets.ts";
 
 // A page whose only connections are the wallet and, on request, an RPC URL of Solana and Circle's attestation service. It writes all values as text.
@@ -36,10 +45,12 @@ const tokenInput = byId<HTMLInputElement>("tokens");
 const blockInput = byId<HTMLInputElement>("from-block");
 const bridgesInput = byId<HTMLTextAreaElement>("bridges");
 const maxFeeInput = byId<HTMLInputElement>("max-fee");
+const receiverInput = byId<HTMLInputElement>("rescue-to");
 
 input.addEventListener("input", () => loadInboxes(input.value));
 fileInput.addEventListener("change", () => void loadFile());
 byId("look").addEventListener("click", () => void inspect());
+receiverInput.addEventListener("change", () => void inspect());
 setUpReceiving({
   inboxes: () => inboxes,
   bridges: readBridges,
@@ -50,7 +61,16 @@ setUpReceiving({
   },
   onReceived: inspect,
 });
+const burned = setUpBurned({
+  inboxes: () => inboxes,
+  bridges: readBridges,
+  fetch(txHash) {
+    byId<HTMLInputElement>("burn-tx").value = txHash;
+    byId("fetch").click();
+  },
+});
 const solanaStep = setUpSolana({
+  onBurned: (burns) => burned.show("Solana", burns),
   onBridged: (signature) => {
     byId<HTMLInputElement>("burn-tx").value = signature;
   },
@@ -67,7 +87,7 @@ async function loadFile(): Promise<void> {
 function loadInboxes(text: string): void {
   byId("inboxes").replaceChildren();
   setMessage("intents-status", "");
-  let intents: ParsedIntents = { onEvm: [], onSolana: [] };
+  let intents: ParsedIntents = { onEvm: [], onSolana: [], refused: [] };
   try {
     if (text.trim() !== "") intents = parseIntents(text);
   } catch (error) {
@@ -82,27 +102,10 @@ function loadInboxes(text: string): void {
   const isBridged = onSolana.some(({ inbox }) => inbox.terms.kind === "hop");
   byId("receive-step").hidden =
     onEvm.length === 0 || (!isBridged && onEvm.every(({ terms }) => terms.routesRoot === zeroBytes32));
+  burned.clear();
   solanaStep.load(intents);
   showTerms(intents);
   void inspect();
-}
-
-function showTerms({ onEvm, onSolana }: ParsedIntents): void {
-  const count = onEvm.length + onSolana.length;
-  if (count === 0) return;
-  setMessage(
-    "intents-status",
-    count === 1 ? "The address was recomputed from the terms." : `${count} inboxes, each recomputed from its terms.`,
-    "good",
-  );
-  // The two inboxes of one intent are shown too.
-  const [inbox, solanaInbox] = [onEvm[0], onSolana[0]];
-  if (onEvm.length > 1 || onSolana.length > 1) return;
-  byId("inboxes").replaceChildren(
-    ...renderTerms(nameIntent(inbox?.intentId ?? solanaInbox?.intentId)),
-    ...renderTerms(inbox === undefined ? [] : listTerms(inbox)),
-    ...renderTerms(solanaInbox === undefined ? [] : listSolanaTerms(solanaInbox)),
-  );
 }
 
 /** Circle's contracts on chains that this page does not know. */
@@ -113,25 +116,6 @@ function readBridges(): CctpV2Chain[] {
   } catch (error) {
     throw new Error(`Circle's contracts: ${describeError(error)}`);
   }
-}
-
-function renderTerms(rows: readonly (readonly [name: string, value: string])[]): HTMLElement[] {
-  return rows.flatMap(([name, value]) => [createElement("dt", name), createElement("dd", value)]);
-}
-
-function nameIntent(intentId: string | undefined): [string, string][] {
-  return intentId === undefined ? [] : [["Intent", intentId]];
-}
-
-function listTerms({ address, terms }: VerifiedInbox): [string, string][] {
-  return [
-    ["Inbox", checksumAddress(address)],
-    ["Pays", checksumAddress(terms.payout)],
-    ["In token", `${checksumAddress(terms.settleToken)} on chain ${terms.settleChainId}`],
-    ["Fee", `${(terms.feeBps / 100).toFixed(2)} % to ${checksumAddress(terms.feeRecipient)}`],
-    ["Recovery", terms.recovery === NATIVE_TOKEN ? "none" : checksumAddress(terms.recovery)],
-    ["Everything from", formatDay(terms.recoverAfter)],
-  ];
 }
 
 function showWallets(wallets: readonly BrowserWallet[]): void {
@@ -153,7 +137,9 @@ function showWallets(wallets: readonly BrowserWallet[]): void {
 
 async function connect({ name, provider }: BrowserWallet): Promise<void> {
   try {
-    const request = createRpcRequester(provider);
+    const request = createRpcRequester(provider, (ms) =>
+      setMessage("chain-status", `Your wallet's node refuses requests for now: waiting ${ms / 1_000} s`),
+    );
     const accounts = await request("eth_requestAccounts", []);
     const account = parseAddress(Array.isArray(accounts) ? accounts[0] : undefined);
     if (account === undefined) return setMessage("wallet-status", "The wallet returned no account.", "bad");
@@ -182,8 +168,13 @@ async function inspect(): Promise<void> {
     const fromBlock = BigInt(/^\d{1,15}$/.test(blockInput.value) ? blockInput.value : "0");
     const onProgress = (done: number, total: number) =>
       inspection === latestInspection && setMessage("chain-status", `Looking: ${done} of ${total} balances`);
-    const sight = await inspectChain(request, inboxes, { tokens, fromBlock, onProgress });
-    if (inspection === latestInspection) showInspection(sight, connectedWallet);
+    const sight = await inspectChain(request, inboxes, { tokens, fromBlock, bridges: readBridges(), onProgress });
+    if (inspection !== latestInspection) return;
+    // A wallet that changed its network meanwhile answered for two chains.
+    if (parseQuantity(await request("eth_chainId", []), "its id") !== sight.chainId) return await inspect();
+    showInspection(sight, connectedWallet);
+    burned.show(String(sight.chainId), sight.burned.burns);
+    await burned.compare(request, { chainId: sight.chainId, fromBlock });
   } catch (error) {
     if (inspection === latestInspection) setMessage("chain-status", describeError(error), "bad");
   }
@@ -196,7 +187,7 @@ function parseToken(text: string): Hex {
 }
 
 function showInspection(sight: ChainInspection, wallet: ConnectedWallet): void {
-  const { chainId, holdings, hub, canDeployHub, isTokenSearchComplete } = sight;
+  const { chainId, holdings, hub, canDeployHub, isTokenSearchComplete, skippedBalances } = sight;
   const found =
     holdings.length === 0
       ? "holds nothing for these inboxes. Switch the network in your wallet to inspect another chain."
@@ -206,7 +197,14 @@ function showInspection(sight: ChainInspection, wallet: ConnectedWallet): void {
   const notes = [
     ...(isTokenSearchComplete
       ? []
-      : ["This network refuses to search all its blocks for tokens. Name the tokens, or a later first block, below."]),
+      : [
+          skippedBalances === 0
+            ? "This network refuses to search all its blocks for tokens. Name the tokens, or a later first block, below."
+            : `Incomplete: ${skippedBalances} balances of tokens in the logs stayed unread. Name the tokens that you miss below.`,
+        ]),
+    ...(sight.burned.isComplete
+      ? []
+      : ["This network refuses to search all its blocks for burns, so some may be missing from the list below."]),
     ...(hub === "present"
       ? []
       : [
@@ -261,15 +259,30 @@ function renderPlan(holding: Holding, sight: ChainInspection, wallet: ConnectedW
   const plan = planFor(holding, sight);
   if (plan.kind === "none")
     return createElement("small", "Its terms name no recovery address: it cannot be rescued here.");
-  if (plan.kind === "settle")
-    return createActionButton("Settle to the payout", () => sendSettle([holding], sight, wallet));
+  if (plan.kind !== "settle") return renderRescue(plan, holding, { sight, wallet });
+  const settle = createActionButton("Settle to the payout", () => sendSettle([holding], sight, wallet));
+  const fallback = planSettleTokenRescue(inbox.terms, sight.timestamp);
+  if (fallback.kind !== "rescue" || !fallback.isAllowed) return settle;
+  const both = createElement("div");
+  const why = "If the issuer of the token blocks the payout wallet, rescue it to another one.";
+  both.append(settle, createElement("small", why), renderRescue(fallback, holding, { sight, wallet }));
+  return both;
+}
+
+function renderRescue(
+  plan: RecoveryPlan & { kind: "rescue" },
+  holding: Holding,
+  { sight, wallet }: { sight: ChainInspection; wallet: ConnectedWallet },
+): HTMLElement {
   if (!plan.isAllowed)
     return createElement("small", `The recovery address may take it from ${formatDay(plan.allowedFromSeconds)}.`);
   if (plan.sender !== wallet.account)
     return createElement("small", `Connect the recovery address ${checksumAddress(plan.sender)} to take it out.`);
-  const isPayout = rescueReceiver(inbox, sight, wallet) === inbox.terms.payout;
+  const { terms } = holding.inbox;
+  const isPayout = defaultReceiver(terms, { ...sight, sender: wallet.account, token: holding.token }) === terms.payout;
   const label = isPayout ? "Rescue to the payout wallet" : "Rescue to the recovery address";
-  return createActionButton(label, () => sendRescue(holding, sight, wallet));
+  const isNamed = receiverInput.value.trim() !== "";
+  return createActionButton(isNamed ? "Rescue to the wallet below" : label, () => sendRescue(holding, sight, wallet));
 }
 
 function renderSettleAll(holdings: readonly Holding[], sight: ChainInspection, wallet: ConnectedWallet): HTMLElement {
@@ -301,7 +314,7 @@ function toSender({ request, account }: ConnectedWallet, chainId: bigint): PageS
   const typed = maxFeeInput.value.trim();
   const feeCeiling = typed === "" ? defaultFeeCeiling(chainId) : parseGwei(typed);
   if (feeCeiling === undefined) throw new Error(`${typed} is not a gas price in gwei.`);
-  return { request, account, feeCeiling };
+  return { request, account, chainId, feeCeiling };
 }
 
 async function ensureHub(sight: ChainInspection, wallet: ConnectedWallet, hub: Hub): Promise<void> {
@@ -338,13 +351,24 @@ async function sendSettle(
   return DONE;
 }
 
-function rescueReceiver({ terms }: VerifiedInbox, { chainId }: ChainInspection, { account }: ConnectedWallet): Hex {
-  return defaultReceiver(terms, { chainId, sender: account });
+/** Throws an Error for a receiver that is no wallet. */
+function readReceiver(): Hex | undefined {
+  const typed = receiverInput.value.trim();
+  if (typed === "") return undefined;
+  const address = parseAddress(typed);
+  if (address === undefined) throw new Error(`${typed} is not an address. Nothing was sent.`);
+  if (inboxes.some((inbox) => inbox.address === address || inbox.hub.address === address))
+    throw new Error(`${typed} is an inbox or a hub, not a wallet. Nothing was sent.`);
+  return address;
 }
 
 async function sendRescue({ inbox, token }: Holding, sight: ChainInspection, wallet: ConnectedWallet): Promise<string> {
+  const { chainId } = sight;
+  const to = readReceiver() ?? defaultReceiver(inbox.terms, { chainId, sender: wallet.account, token });
   await ensureHub(sight, wallet, inbox.hub);
-  const call = buildRescueCall(inbox, token, rescueReceiver(inbox, sight, wallet));
-  await sendTransaction(toSender(wallet, sight.chainId), call, (hash) => setMessage("act-status", `Rescuing: ${hash}`));
+  const call = buildRescueCall(inbox, token, to);
+  await sendTransaction(toSender(wallet, chainId), call, (hash) =>
+    setMessage("act-status", `Rescuing to ${checksumAddress(to)}: ${hash}`),
+  );
   return DONE;
 }

@@ -1,4 +1,6 @@
-import type { RpcRequester } from "../src/inspectChain.ts";
+import { findHubRefusal } from "../src/hubRefusals.ts";
+import type { RpcRequester } from "../src/rpc/rpcRequester.ts";
+import { createPatientRequester } from "../src/rpc/patientRequester.ts";
 
 /** A wallet in the browser, with the EIP-1193 interface. */
 export type Eip1193Provider = {
@@ -28,12 +30,19 @@ function legacyWallets(): BrowserWallet[] {
   return provider === undefined ? [] : [{ name: "Browser wallet", provider }];
 }
 
-export function createRpcRequester(provider: Eip1193Provider): RpcRequester {
-  return (method, params) => provider.request({ method, params });
+/** `onPause`: the wallet's node refuses requests for now. */
+export function createRpcRequester(provider: Eip1193Provider, onPause: (ms: number) => void): RpcRequester {
+  return createPatientRequester((method, params) => provider.request({ method, params }), { sleep, onPause });
+}
+
+export function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 /** Formats a thrown value. Wallets often throw plain objects instead of an Error. */
 export function describeError(error: unknown): string {
+  const refusal = findHubRefusal(error);
+  if (refusal !== undefined) return `The contract refuses it: ${refusal}.`;
   if (typeof error === "object" && error !== null && "message" in error && typeof error.message === "string") {
     const inner = "data" in error && typeof error.data === "object" && error.data !== null ? error.data : {};
     const reason = "message" in inner && typeof inner.message === "string" ? ` (${inner.message})` : "";

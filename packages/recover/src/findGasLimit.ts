@@ -3,7 +3,7 @@ import { parseQuantity } from "./abi.ts";
 import { isReceiveCall } from "./bridge/bridgeCalls.ts";
 import { isSettleManyCall, type ContractCall } from "./contractCalls.ts";
 import { initialGasLimit, raiseGasLimit, TRANSACTION_GAS_MAX } from "./gasLimit.ts";
-import type { RpcRequester } from "./inspectChain.ts";
+import type { RpcRequester } from "./rpc/rpcRequester.ts";
 
 /**
  * Finds the gas limit of a call. Several inboxes, and a receipt, are simulated at the limit, which must do the same as plenty of gas does.

@@ -1,10 +1,13 @@
 import { parseQuantity } from "./abi.ts";
 import { formatUnits } from "./format.ts";
-import type { RpcRequester } from "./inspectChain.ts";
+import type { RpcRequester } from "./rpc/rpcRequester.ts";
 
 // The fees of a transaction. A chain's ceiling bounds them, because a provider that states a wrong price could cost any amount of gas money.
 
-export type Fees = { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint };
+export type Fees =
+  | { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint }
+  /** On a chain whose blocks have no base fee. */
+  | { readonly gasPrice: bigint };
 
 const GWEI_DECIMALS = 9;
 const WEI_PER_GWEI = 1_000_000_000n;
@@ -54,7 +57,13 @@ export class GasPriceTooHigh extends Error {
 /** The fees of a transaction in one of the next blocks; they cover a doubled base fee, but never exceed the ceiling. Throws GasPriceTooHigh. */
 export async function quoteFees(request: RpcRequester, ceiling: bigint): Promise<Fees> {
   const block = await request("eth_getBlockByNumber", ["latest", false]);
-  const baseFee = parseQuantity(Reflect.get(Object(block), "baseFeePerGas"), "its base fee");
+  const stated: unknown = Reflect.get(Object(block), "baseFeePerGas");
+  if (stated === undefined || stated === null) {
+    const gasPrice = parseQuantity(await request("eth_gasPrice", []), "its gas price");
+    if (gasPrice > ceiling) throw new GasPriceTooHigh(gasPrice, ceiling);
+    return { gasPrice };
+  }
+  const baseFee = parseQuantity(stated, "its base fee");
   const maxPriorityFeePerGas = await readTip(request, baseFee);
   const price = baseFee + maxPriorityFeePerGas;
   if (price > ceiling) throw new GasPriceTooHigh(price, ceiling);

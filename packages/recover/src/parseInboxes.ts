@@ -3,6 +3,7 @@ import { parseAddress } from "@tributary/inbox/checksum";
 import { hubs, type Hub } from "@tributary/inbox/hubs";
 import { computeRoutesRoot, type Route } from "@tributary/inbox/routes";
 import { zeroBytes32, type Hex, type Terms } from "@tributary/inbox/terms";
+import { parseIntentId, toPrintable } from "./printable.ts";
 import { hubFromWire, routesFromWire, termsFromWire, type InboxRoute, type InboxTerms } from "@tributary/inbox/wire";
 
 /** An inbox whose address was recomputed from its terms. */
@@ -38,9 +39,12 @@ export function parseInboxes(text: string): VerifiedInbox[] {
   return parseInboxEntries(readEntries(text));
 }
 
+/** Gets why an entry is left out. Without one, a malformed entry refuses the whole file. */
+export type OnRefused = (reason: string) => void;
+
 /** Like parseInboxes, for entries that were read already. */
-export function parseInboxEntries(entries: readonly FileEntry[]): VerifiedInbox[] {
-  const inboxes = entries.map(parseEntry);
+export function parseInboxEntries(entries: readonly FileEntry[], onRefused?: OnRefused): VerifiedInbox[] {
+  const inboxes = parseEach(entries, parseEntry, onRefused);
   // Lists and events show only the root. Intents of one rail share it, so one intent with routes serves all of them.
   const routes = new Map(
     inboxes.map((inbox) => [inbox.terms.routesRoot, inbox.routes] as const).filter(([, list]) => list),
@@ -48,6 +52,23 @@ export function parseInboxEntries(entries: readonly FileEntry[]): VerifiedInbox[
   const completed = inboxes.map((inbox) => ({ ...inbox, routes: inbox.routes ?? routes.get(inbox.terms.routesRoot) }));
   // Two copies of one intent are one inbox.
   return [...new Map(completed.map((inbox) => [inbox.address, inbox])).values()];
+}
+
+/** Parses each entry; those that are malformed go to `onRefused`. */
+export function parseEach<Parsed>(
+  entries: readonly FileEntry[],
+  parse: (entry: FileEntry) => Parsed,
+  onRefused: OnRefused | undefined,
+): Parsed[] {
+  return entries.flatMap((entry) => {
+    try {
+      return [parse(entry)];
+    } catch (error) {
+      if (onRefused === undefined || !(error instanceof InboxInputError)) throw error;
+      onRefused(error.message);
+      return [];
+    }
+  });
 }
 
 /** The entries of a file: one JSON value, a list (with or without the API's list envelope), or one value per line. Throws InboxInputError. */
@@ -102,9 +123,8 @@ function parseEntry({ value: entry, prefix }: FileEntry): VerifiedInbox {
   const statedAddress = isPaidOnSolana ? undefined : entry["inboxAddress"];
   if (statedAddress !== undefined && parseAddress(statedAddress) !== address)
     throw new InboxInputError(`${prefix}its terms determine the inbox ${address}, not ${quoteValue(statedAddress)}.`);
-  const intentId = entry["intentId"];
   const routes = parseRoutes(wire, terms, prefix);
-  return { intentId: typeof intentId === "string" ? intentId : undefined, address, terms, hub, routes };
+  return { intentId: parseIntentId(entry["intentId"]), address, terms, hub, routes };
 }
 
 function parseRoutes(wire: JsonObject, { routesRoot }: Terms, prefix: string): Route[] | undefined {
@@ -141,7 +161,7 @@ function parseTerms(wire: JsonObject, prefix: string): Terms {
 }
 
 function quoteValue(value: unknown): string {
-  return JSON.stringify(value).slice(0, 60);
+  return toPrintable(JSON.stringify(value)).slice(0, 60);
 }
 
 function isJsonObject(value: unknown): value is JsonObject {

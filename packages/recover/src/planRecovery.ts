@@ -26,10 +26,15 @@ export function planRecovery(terms: Terms, { chainId, timestamp, token }: TokenL
 
 /**
  * Where a rescue goes unless the sender names another receiver: the payout wallet on its own chain. On other chains it may not exist, as a
- * contract, and nobody could move what arrives there, so the sender itself receives.
+ * contract, and nobody could move what arrives there, so the sender itself receives. So does it the payout token: that is rescued where the payout
+ * wallet cannot receive it.
  */
-export function defaultReceiver(terms: Terms, { chainId, sender }: { chainId: bigint; sender: Hex }): Hex {
-  return chainId === terms.settleChainId && terms.payout !== NATIVE_TOKEN ? terms.payout : sender;
+export function defaultReceiver(
+  terms: Terms,
+  { chainId, sender, token }: { chainId: bigint; sender: Hex; token: Hex },
+): Hex {
+  const isPayable = chainId === terms.settleChainId && token !== terms.settleToken;
+  return isPayable && terms.payout !== NATIVE_TOKEN ? terms.payout : sender;
 }
 
 /** The fallback when settling is permanently impossible: from `recoverAfter` on, recovery may take the settle token too. */

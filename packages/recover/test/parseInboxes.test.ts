@@ -107,12 +107,15 @@ test("a batch settles inboxes of one hub, and the native coin alone", () => {
   for (const batch of batches) assert.equal(new Set(batch.map(({ inbox }) => inbox.hub)).size, 1);
 });
 
-test("a rescue goes to the payout wallet on its chain, and to the sender elsewhere", () => {
+test("a rescue goes to the payout wallet on its chain; elsewhere, and in the payout token, to the sender", () => {
   const terms = { ...laterTerms, settleChainId: 8_453n };
   const sender: Hex = `0x${"5e".repeat(20)}`;
-  assert.equal(defaultReceiver(terms, { chainId: 8_453n, sender }), terms.payout);
-  assert.equal(defaultReceiver(terms, { chainId: 10n, sender }), sender);
-  assert.equal(defaultReceiver({ ...terms, payout: NATIVE_TOKEN }, { chainId: 8_453n, sender }), sender);
+  const token = NATIVE_TOKEN;
+  assert.equal(defaultReceiver(terms, { chainId: 8_453n, sender, token }), terms.payout);
+  assert.equal(defaultReceiver(terms, { chainId: 10n, sender, token }), sender);
+  assert.equal(defaultReceiver({ ...terms, payout: NATIVE_TOKEN }, { chainId: 8_453n, sender, token }), sender);
+  // The payout token is rescued where the payout wallet cannot receive it.
+  assert.equal(defaultReceiver(terms, { chainId: 8_453n, sender, token: terms.settleToken }), sender);
 });
 
 test("two copies of one intent are one inbox", () => {

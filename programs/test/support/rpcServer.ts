@@ -2,7 +2,8 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import { decodeKey, encodeKey } from "@tributary/inbox/solana/keys";
+import { encodeBase58 } from "@tributary/inbox/solana/base58";
+import { decodeKey, encodeKey, encodeSignature } from "@tributary/inbox/solana/keys";
 import type { World } from "./world.ts";
 
 // The JSON-RPC methods that the commands and the recovery page use, over the runtime of the tests. A transaction is confirmed at once.
@@ -16,6 +17,7 @@ export async function startRpcServer(
   world: World,
   genesisHash: string,
 ): Promise<{ url: string; close(): Promise<void> }> {
+  world.landed ??= [];
   const handlers = createHandlers(world, genesisHash);
   const server = createServer((request, response) => {
     void (async () => {
@@ -88,8 +90,32 @@ function createHandlers(world: World, genesisHash: string): Readonly<Record<stri
       value: world.simulateRaw(new Uint8Array(Buffer.from(transaction as string, "base64"))),
     }),
     sendTransaction: ([transaction]) => world.sendRaw(new Uint8Array(Buffer.from(transaction as string, "base64"))),
+    getSignaturesForAddress: ([address]) =>
+      (world.landed ?? [])
+        .filter(({ transaction }) => readMessage(transaction).accountKeys.includes(address as string))
+        .map(({ transaction }) => ({ signature: encodeSignature(transaction.slice(1, 65)), err: null }))
+        .toReversed(),
+    getTransaction: ([signature]) => {
+      const found = world.landed?.find(({ transaction }) => encodeSignature(transaction.slice(1, 65)) === signature);
+      if (found === undefined) return null;
+      const instructions = found.inner.map((each) => ({
+        programIdIndex: each.programIdIndex(),
+        accounts: [...each.accounts()],
+        data: encodeBase58(each.data()),
+      }));
+      const message = { ...readMessage(found.transaction), instructions: [] };
+      return { transaction: { message }, meta: { err: null, innerInstructions: [{ index: 0, instructions }] } };
+    },
     getSignatureStatuses: () => ({ value: [{ err: null, confirmationStatus: "confirmed" }] }),
   };
+}
+
+/** The keys of a message of the legacy version. */
+function readMessage(transaction: Uint8Array): { accountKeys: string[] } {
+  const message = transaction.subarray(1 + 64 * (transaction[0] ?? 0));
+  const count = message[3] ?? 0;
+  const keyAt = (index: number) => encodeKey(message.slice(4 + index * 32, 36 + index * 32));
+  return { accountKeys: Array.from({ length: count }, (_, index) => keyAt(index)) };
 }
 
 function clockData(world: World): Buffer {

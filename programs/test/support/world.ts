@@ -2,6 +2,7 @@ import { createPrivateKey, generateKeyPairSync, sign } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 import {
   Account,
+  type CompiledInstruction,
   FailedTransactionMetadata,
   LiteSvm,
   TransactionErrorInstructionError,
@@ -61,8 +62,13 @@ function toWireError(error: unknown): unknown {
   return { InstructionError: [error.index, custom] };
 }
 
+/** A transaction that succeeded, with the calls that its instructions made. */
+export type Landed = { readonly transaction: Uint8Array; readonly inner: readonly CompiledInstruction[] };
+
 export class World {
   readonly svm = new LiteSvm();
+  /** Successful transactions, oldest first; empty until a test wants them. */
+  landed: Landed[] | undefined;
   readonly #blockhash: string;
 
   constructor() {
@@ -194,8 +200,11 @@ export class World {
   #run(transaction: Uint8Array): Outcome {
     const result = this.svm.sendLegacyTransaction(transaction);
     const bytes = transaction.length;
-    if (!(result instanceof FailedTransactionMetadata))
+    if (!(result instanceof FailedTransactionMetadata)) {
+      const inner = this.landed === undefined ? [] : result.innerInstructions().flat();
+      this.landed?.push({ transaction, inner: inner.map((each) => each.instruction()) });
       return { ok: true, code: undefined, reason: "", computeUnits: Number(result.computeUnitsConsumed()), bytes };
+    }
     const meta = result.meta();
     const reason = meta.logs().findLast((line) => /failed|rror/i.test(line)) ?? result.toString();
     const code = /custom program error: 0x(?<code>[0-9a-f]+)/.exec(reason)?.groups?.["code"];

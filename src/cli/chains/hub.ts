@@ -1,7 +1,7 @@
 import { deterministicDeployer, hubAddress, hubCodeHash, hubSalt } from "@tributary/inbox/hub";
 import { hubCreationCode } from "@tributary/inbox/hubCode";
 import { quoteFees } from "@tributary/recover/gasPrice";
-import type { RpcRequester } from "@tributary/recover/inspectChain";
+import type { RpcRequester } from "@tributary/recover/rpc/rpcRequester";
 import {
   BaseError,
   concat,
@@ -251,7 +251,7 @@ async function sendHubDeployment(chain: EvmChainConfig, note: (line: string) => 
     quoteFees(request, chain.maxFeePerGas),
     reader.getBalance({ address: account.address }),
   ]);
-  const costMax = gas * fees.maxFeePerGas;
+  const costMax = gas * ("gasPrice" in fees ? fees.gasPrice : fees.maxFeePerGas);
   const format = (wei: bigint) => `${formatUnits(wei, chain.native.decimals)} ${chain.native.symbol}`;
   note(`${chain.name}: the deployment costs at most ${format(costMax)}; ${account.address} has ${format(balance)}.`);
   if (balance < costMax)

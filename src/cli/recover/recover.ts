@@ -1,11 +1,16 @@
-import type { RpcRequester } from "@tributary/recover/inspectChain";
+import type { VerifiedInbox } from "@tributary/recover/parseInboxes";
+import type { ParsedIntents } from "@tributary/recover/parseIntents";
+import { createPatientRequester } from "@tributary/recover/rpc/patientRequester";
 import { JsonRpcClient } from "../../chain/rpc/jsonRpcClient.ts";
+import { systemTimer } from "../../kernel/clock.ts";
 import type { Command, CommandInput } from "../command.ts";
-import { UsageError } from "../../operator/errors.ts";
-import { readFileText, readRpcUrls } from "./recoverInput.ts";
+import { CommandError, UsageError } from "../../operator/errors.ts";
+import { parseIntentFile, readFileText, readRpcUrls } from "./recoverInput.ts";
 import { recoverOnEvm } from "./recoverOnEvm.ts";
-import { readSolanaOptions, recoverOnSolana } from "../solana/recover.ts";
-import { toJson } from "../../operator/process/terminal.ts";
+import type { ChainAccess } from "./recoverOptions.ts";
+import { formatSolanaBurns } from "../solana/burned.ts";
+import { readSolanaOptions, recoverOnSolana, toSolanaOutput, type SolanaRecovery } from "../solana/recover.ts";
+import { toJson, type Terminal } from "../../operator/process/terminal.ts";
 
 export const recover: Command = {
   name: "recover",
@@ -64,7 +69,7 @@ export const recover: Command = {
   run: runRecover,
 };
 
-const RPC_MS_MAX = 60_000;
+const RPC_MS_MAX = 30_000;
 const CONNECTIONS_MAX = 8;
 
 /** Terms of a Solana inbox are of one of these kinds. */
@@ -78,31 +83,64 @@ const EVM_OPTIONS = [
   "message",
   "attestation",
   "attestation-url",
-  "bridges",
 ] as const;
 
 async function runRecover(input: CommandInput): Promise<number> {
-  const { positionals, values, flags } = input;
+  const { positionals, values, terminal } = input;
   const urls = readRpcUrls(values["rpc"]);
   const file = positionals[0] ?? "-";
   const text = readFileText(file);
-  const clusters = SOLANA_TERMS.test(text) ? await findClusters(urls) : [];
-  if (clusters.length === 0) return recoverOnEvm(input, { urls, withRpc }, { file, text });
+  const withRpc = openChains(terminal);
+  const clusters = SOLANA_TERMS.test(text) ? await findClusters(urls, withRpc) : [];
+  const evmUrls = urls.filter((url) => !clusters.includes(url));
+  if (clusters.length > 0) checkOptions(input, evmUrls.length > 0);
+  const intents = parseIntentFile(file, text);
+  for (const reason of intents.refused) terminal.note(`Left out of ${file}: ${reason}`);
+  const exitCodes = [intents.refused.length > 0 ? 1 : 0];
+  const onSolana: SolanaRecovery[] = [];
+  for (const url of clusters) {
+    const recovery = withRpc(url, (request, host) => recoverOnSolana(input, { intents, file, request, host }));
+    onSolana.push(await recovery);
+  }
+  if (onSolana.some(({ failures }) => failures.length > 0)) exitCodes.push(1);
+  const burns = onSolana.flatMap(({ burned }) => burned);
+  const output: object[] = onSolana.map(toSolanaOutput);
+  if (evmUrls.length > 0) {
+    const inboxes = requireEvmInboxes(file, intents);
+    const onEvm = await recoverOnEvm(input, { urls: evmUrls, withRpc }, { file, inboxes, burns });
+    exitCodes.push(onEvm.exitCode);
+    output.push(...onEvm.output);
+  }
+  const lines = evmUrls.length > 0 ? [] : formatSolanaBurns(burns, { intents, file });
+  if (input.asJson) terminal.out(toJson(output));
+  else for (const line of lines) terminal.out(line);
+  return Math.max(...exitCodes);
+}
+
+/** Throws UsageError for options that the chains do not have. */
+function checkOptions(input: CommandInput, hasEvmChains: boolean): void {
+  const { values, flags } = input;
+  const isSending = ["settle", "bridge", "rescue"].some((way) => flags.has(way));
+  if (hasEvmChains && isSending)
+    throw new UsageError("--rpc names both kinds of chains, whose keys differ: send on one kind at a time.");
+  if (hasEvmChains) return;
+  readSolanaOptions(input);
   const misplaced = EVM_OPTIONS.find((option) => values[option] !== undefined || flags.has(option));
   if (misplaced !== undefined)
     throw new UsageError(`--${misplaced} is for EVM chains, and --rpc names a Solana cluster.`);
-  if (clusters.length < urls.length)
-    throw new UsageError("--rpc names both kinds of chains, whose keys differ: run the command once for each kind.");
-  readSolanaOptions(input);
-  const results = [];
-  for (const url of clusters)
-    results.push(await withRpc(url, (request, host) => recoverOnSolana(input, { text, file, request, host })));
-  if (input.asJson) input.terminal.out(toJson(results));
-  return results.some(({ failures }) => failures.length > 0) ? 1 : 0;
 }
 
+function requireEvmInboxes(file: string, { onEvm, onSolana }: ParsedIntents): readonly VerifiedInbox[] {
+  if (onEvm.length > 0) return onEvm;
+  throw new CommandError(
+    `${file}: none of its ${onSolana.length} inboxes is on an EVM chain, and no URL of --rpc answers as a Solana cluster.`,
+  );
+}
+
+type WithRpc = ChainAccess["withRpc"];
+
 /** The URLs of Solana clusters. One that does not answer is no cluster here, and fails later. */
-async function findClusters(urls: readonly string[]): Promise<string[]> {
+async function findClusters(urls: readonly string[], withRpc: WithRpc): Promise<string[]> {
   const areClusters = await Promise.all(
     urls.map((url) =>
       withRpc(url, async (request) => (await request("getGenesisHash", []).catch(() => undefined)) !== undefined),
@@ -111,11 +149,18 @@ async function findClusters(urls: readonly string[]): Promise<string[]> {
   return urls.filter((_url, index) => areClusters[index]);
 }
 
-async function withRpc<T>(url: string, run: (request: RpcRequester, host: string) => Promise<T>): Promise<T> {
-  const rpc = new JsonRpcClient({ url, timeoutMs: RPC_MS_MAX, connectionsMax: CONNECTIONS_MAX });
-  try {
-    return await run((method, params) => rpc.request(method, params), rpc.host);
-  } finally {
-    await rpc.close();
-  }
+/** Opens providers, which may ration requests. */
+function openChains(terminal: Terminal): WithRpc {
+  return async (url, run) => {
+    const rpc = new JsonRpcClient({ url, timeoutMs: RPC_MS_MAX, connectionsMax: CONNECTIONS_MAX });
+    const request = createPatientRequester((method, params) => rpc.request(method, params), {
+      sleep: (ms) => systemTimer.sleep(ms),
+      onPause: (ms) => terminal.progress(`${rpc.host} refuses requests for now: waiting ${ms / 1_000} s`),
+    });
+    try {
+      return await run(request, rpc.host);
+    } finally {
+      await rpc.close();
+    }
+  };
 }

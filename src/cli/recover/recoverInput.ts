@@ -5,7 +5,8 @@ import type { Hex } from "@tributary/inbox/terms";
 import { parseSigned, type SignedBurn } from "@tributary/recover/bridge/attestation";
 import { parseBridges } from "@tributary/recover/bridge/parseBridges";
 import { parseGwei } from "@tributary/recover/gasPrice";
-import { parseInboxes, InboxInputError, type VerifiedInbox } from "@tributary/recover/parseInboxes";
+import { InboxInputError } from "@tributary/recover/parseInboxes";
+import { parseIntents, type ParsedIntents } from "@tributary/recover/parseIntents";
 import { isHex } from "viem";
 import type { CommandInput } from "../command.ts";
 import { CommandError, UsageError } from "../../operator/errors.ts";
@@ -15,9 +16,9 @@ import { CommandError, UsageError } from "../../operator/errors.ts";
 const STANDARD_INPUT = 0;
 
 /** Parses the content of a file. Throws CommandError for an invalid one. */
-export function parseInboxFile(file: string, content: string): VerifiedInbox[] {
+export function parseIntentFile(file: string, content: string): ParsedIntents {
   try {
-    return parseInboxes(content);
+    return parseIntents(content);
   } catch (error) {
     if (error instanceof InboxInputError) throw new CommandError(`${file}: ${error.message}`);
     throw error;

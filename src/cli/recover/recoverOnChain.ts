@@ -1,8 +1,10 @@
 import type { Hex } from "@tributary/inbox/terms";
 import { batchSettlements, buildRescueCall, buildSettleCall } from "@tributary/recover/contractCalls";
-import { readBalance, type RpcRequester, type Holding, type ChainInspection } from "@tributary/recover/inspectChain";
-import { defaultReceiver, planSettleTokenRescue, planRecovery } from "@tributary/recover/planRecovery";
-import { formatUnits } from "@tributary/recover/format";
+import type { Holding, ChainInspection } from "@tributary/recover/inspectChain";
+import type { RpcRequester } from "@tributary/recover/rpc/rpcRequester";
+import { readBalance } from "@tributary/recover/readBalances";
+import { defaultReceiver, NATIVE_TOKEN, planSettleTokenRescue, planRecovery } from "@tributary/recover/planRecovery";
+import { formatDay, formatUnits } from "@tributary/recover/format";
 import { bridge, chooseRoutes, type BridgeOptions } from "./bridgeOnChain.ts";
 import { deployMissingHubs } from "./deployMissing.ts";
 import type { RecoverContext, RecoverTransaction } from "./recoverTransaction.ts";
@@ -19,7 +21,7 @@ export type RecoverOptions = BridgeOptions & {
 
 export type ChainTransactions = {
   transactions: RecoverTransaction[];
-  /** Whether the chain refused a rescue. */
+  /** Whether something that the options ask for did not move. */
   isRefused: boolean;
 };
 
@@ -44,9 +46,17 @@ export async function recoverOnChain(
   if (acted.length === 0) return { transactions: [], isRefused: false };
   const inboxes = acted.map(({ inbox }) => inbox);
   const transactions = await deployMissingHubs(inboxes, inspection, context);
-  for (const batch of batchSettlements(toSettle)) transactions.push(await settle(batch, inspection, context));
-  for (const choice of toBridge) transactions.push(...(await bridge(choice, { inspection, options }, context)));
   let isRefused = false;
+  for (const batch of batchSettlements(toSettle)) {
+    const settled = await settle(batch, { inspection, willRescue: toRescue }, context).catch((error: unknown) => {
+      if (!(error instanceof RefusedCall)) throw error;
+      context.note(`Not settled: ${batch.map(({ inbox }) => inbox.address).join(", ")}. ${error.message}`);
+      return undefined;
+    });
+    isRefused ||= settled?.isRefused ?? true;
+    if (settled !== undefined) transactions.push(settled.transaction);
+  }
+  for (const choice of toBridge) transactions.push(...(await bridge(choice, { inspection, options }, context)));
   for (const holding of toRescue) {
     const isSettled = transactions.some(({ moved }) => moved.some((movement) => isSameHolding(movement, holding)));
     if (isSettled) continue;
@@ -55,8 +65,8 @@ export async function recoverOnChain(
       context.note(`Not rescued: ${holding.symbol} in ${holding.inbox.address}. ${error.message}`);
       return undefined;
     });
-    if (rescued === undefined) isRefused = true;
-    else transactions.push(rescued);
+    isRefused ||= rescued === undefined || rescued.moved.every(({ units }) => units === 0n);
+    if (rescued !== undefined) transactions.push(rescued);
   }
   return { transactions, isRefused };
 }
@@ -116,11 +126,12 @@ function canRescue(holding: Holding, inspection: ChainInspection, sender: Hex): 
   return rescuePlan.kind === "rescue" && rescuePlan.isAllowed && rescuePlan.sender === sender;
 }
 
+/** Settles a batch. `isRefused`: an inbox kept its balance, and no rescue follows. */
 async function settle(
   holdings: readonly Holding[],
-  { chainId }: ChainInspection,
+  { inspection: { chainId }, willRescue }: { inspection: ChainInspection; willRescue: readonly Holding[] },
   { request, wallet, note }: RecoverContext,
-): Promise<RecoverTransaction> {
+): Promise<{ transaction: RecoverTransaction; isRefused: boolean }> {
   note(`Settling ${holdings.length} ${holdings.length === 1 ? "inbox" : "inboxes"} on chain ${chainId}.`);
   const call = buildSettleCall(
     holdings.map(({ inbox }) => inbox.terms),
@@ -128,14 +139,21 @@ async function settle(
   );
   const txHash = await wallet.send(call, (hash) => note(`  sent ${hash}`));
   const moved: RecoverTransaction["moved"] = [];
+  let isRefused = false;
   for (const holding of holdings) {
     const units = await readMovedUnits(request, holding);
     const { address, terms } = holding.inbox;
-    if (units === 0n)
-      note(`  ${address} did not settle: its token rejects the transfer to ${terms.payout}. Use --rescue.`);
-    else moved.push({ inboxAddress: address, token: holding.token, units, to: terms.payout });
+    if (units > 0n) moved.push({ inboxAddress: address, token: holding.token, units, to: terms.payout });
+    else {
+      const from =
+        terms.recovery === NATIVE_TOKEN ? "never, without a recovery address" : formatDay(terms.recoverAfter);
+      note(
+        `  ${address} did not settle: its token rejects the transfer to ${terms.payout}. --rescue can take it: ${from}.`,
+      );
+      isRefused ||= !willRescue.includes(holding);
+    }
   }
-  return { what: "settle", chainId: String(chainId), txHash, moved };
+  return { transaction: { what: "settle", chainId: String(chainId), txHash, moved }, isRefused };
 }
 
 async function rescue(
@@ -144,10 +162,11 @@ async function rescue(
 ): Promise<RecoverTransaction> {
   const { request, wallet, note } = context;
   const { inbox, token, units, symbol, decimals } = holding;
-  const to = options.to ?? defaultReceiver(inbox.terms, { chainId: inspection.chainId, sender: wallet.address });
+  const to = options.to ?? defaultReceiver(inbox.terms, { chainId: inspection.chainId, sender: wallet.address, token });
   note(`Rescuing ${formatUnits(units, decimals)} ${symbol} from ${inbox.address} to ${to}.`);
   const txHash = await wallet.send(buildRescueCall(inbox, token, to), (hash) => note(`  sent ${hash}`));
   const movedUnits = await readMovedUnits(request, holding);
+  if (movedUnits === 0n) note(`  ${inbox.address} still holds it: nothing moved.`);
   const moved = [{ inboxAddress: inbox.address, token, units: movedUnits, to }];
   return { what: "rescue", chainId: String(inspection.chainId), txHash, moved };
 }

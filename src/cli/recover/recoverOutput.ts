@@ -1,10 +1,12 @@
 import type { CctpV2Chain } from "@tributary/inbox/cctpV2Chains";
 import { checksumAddress } from "@tributary/inbox/checksum";
+import type { TrackedBurn } from "@tributary/recover/bridge/matchBurns";
 import { planBridge, type BridgeSpeed } from "@tributary/recover/bridge/planBridge";
 import type { Holding, ChainInspection } from "@tributary/recover/inspectChain";
-import { planRecovery, type RecoveryPlan } from "@tributary/recover/planRecovery";
+import { NATIVE_TOKEN, planRecovery, type RecoveryPlan } from "@tributary/recover/planRecovery";
 import type { VerifiedInbox } from "@tributary/recover/parseInboxes";
 import { formatDay, formatUnits } from "@tributary/recover/format";
+import { toPrintable } from "@tributary/recover/printable";
 import { findKnownChain } from "../../config/knownChains.ts";
 import { formatFields, formatTable, type Terminal } from "../../operator/process/terminal.ts";
 import type { PendingBurn } from "./receiveOnChain.ts";
@@ -23,10 +25,14 @@ export type ChainRecovery = {
 
 /** One chain for `--json`. */
 export function toRecoverOutput(
-  { inspection, transactions, pending }: ChainRecovery,
+  { inspection, transactions, pending, burned: tracked }: ChainRecovery & { burned: readonly TrackedBurn[] },
   { bridges }: Pick<RecoverOptions, "bridges">,
 ): object {
-  const { canDeployHub: isDeployable, isTokenSearchComplete: isSearched, absentHubs: _, ...chain } = inspection;
+  const { burned: search, absentHubs: _, ...rest } = inspection;
+  const { canDeployHub: isDeployable, isTokenSearchComplete: isSearched, ...chain } = rest;
+  const burned = tracked
+    .filter((burn) => burn.chain === String(inspection.chainId))
+    .map(({ txHash: burn, recipient, units, state }) => ({ burn, recipient, units, state }));
   const holdings = inspection.holdings.map(({ inbox, ...holding }) => ({
     inboxAddress: inbox.address,
     intentId: inbox.intentId ?? null,
@@ -34,7 +40,8 @@ export function toRecoverOutput(
     way: toWayOutput(planRecovery(inbox.terms, { ...inspection, token: holding.token })),
     bridgeSpeeds: findSpeeds({ inbox, ...holding }, inspection, bridges),
   }));
-  return { ...chain, isDeployable, isSearched, holdings, acts: transactions, ...(pending && { pending }) };
+  const acts = { acts: transactions, ...(pending && { pending }) };
+  return { ...chain, isDeployable, isSearched, holdings, burned, areBurnsSearched: search.isComplete, ...acts };
 }
 
 function toWayOutput(plan: RecoveryPlan): object {
@@ -64,20 +71,27 @@ export function formatInboxes(inboxes: readonly VerifiedInbox[], terminal: Termi
       `${checksumAddress(terms.payout)} in ${checksumAddress(terms.settleToken)} on chain ${terms.settleChainId}`,
     ],
     ["fee", `${(terms.feeBps / 100).toFixed(2)} % to ${checksumAddress(terms.feeRecipient)}`],
-    ["recovery", `${checksumAddress(terms.recovery)}, everything from ${formatDay(terms.recoverAfter)}`],
+    [
+      "recovery",
+      terms.recovery === NATIVE_TOKEN
+        ? "by nobody: what cannot be settled or bridged stays"
+        : `${checksumAddress(terms.recovery)}, everything from ${formatDay(terms.recoverAfter)}`,
+    ],
   ]);
 }
 
-export function formatHoldings(inspection: ChainInspection, options: RecoverOptions, terminal: Terminal): string[] {
+export function formatHoldings(
+  inspection: ChainInspection,
+  options: RecoverOptions,
+  { host, terminal }: { host: string; terminal: Terminal },
+): string[] {
   const heading = ["", terminal.paint("bold", formatChain(inspection.chainId)), ...formatHub(inspection)];
-  if (!inspection.isTokenSearchComplete)
-    heading.push(
-      terminal.paint(
-        "yellow",
-        "The provider rejects the search of all blocks: name the tokens with --token, or start at --from-block.",
-      ),
-    );
-  if (inspection.holdings.length === 0) return [...heading, "holds nothing for these inboxes"];
+  if (!inspection.isTokenSearchComplete) heading.push(terminal.paint("yellow", describeIncomplete(inspection)));
+  if (inspection.holdings.length === 0)
+    return [
+      ...heading,
+      `holds nothing for these inboxes, says ${host}. Providers can be behind or wrong: ask a second one.`,
+    ];
   const rows = inspection.holdings.map((holding) => [
     holding.inbox.intentId ?? holding.inbox.address,
     formatUnits(holding.units, holding.decimals),
@@ -88,6 +102,12 @@ export function formatHoldings(inspection: ChainInspection, options: RecoverOpti
   return [...heading, ...formatTable(terminal, ["inbox of", "balance", "token", "contract", "recovery"], rows)];
 }
 
+function describeIncomplete({ skippedBalances }: ChainInspection): string {
+  return skippedBalances === 0
+    ? "The provider rejects the search of all blocks: name the tokens with --token, or start at --from-block."
+    : `Incomplete: ${skippedBalances} balances of tokens in the logs stayed unread. Name the tokens that you miss with --token.`;
+}
+
 function formatHub({ hub, canDeployHub }: ChainInspection): string[] {
   if (hub === "present") return [];
   if (hub === "absent" && canDeployHub) return ["The hub is missing; --settle, --bridge and --rescue deploy it first."];
@@ -96,11 +116,23 @@ function formatHub({ hub, canDeployHub }: ChainInspection): string[] {
 
 function formatWithdrawal(holding: Holding, inspection: ChainInspection, options: RecoverOptions): string {
   const plan = planRecovery(holding.inbox.terms, { ...inspection, token: holding.token });
-  if (findSpeeds(holding, inspection, options.bridges).length === 0) return formatPlan(plan, options);
+  const bridgePlan = planBridge(holding.inbox, { ...inspection, token: holding.token }, options.bridges);
+  if (bridgePlan.kind === "unlisted")
+    return `${formatPlan(plan, options)}; its routes are not in the file: add one whole intent to --bridge it`;
+  if (bridgePlan.kind !== "bridge") return formatPlan(plan, options);
+  const minimum = bridgePlan.routes.reduce(
+    (least, { route }) => (route.minAmount < least ? route.minAmount : least),
+    MAX,
+  );
+  if (holding.units < minimum)
+    return `below the bridge's minimum of ${formatUnits(minimum, holding.decimals)}; ${formatPlan(plan, options)}`;
   if (options.speed !== undefined) return `bridges now to chain ${holding.inbox.terms.settleChainId}`;
   const isRescuable = plan.kind === "rescue" && plan.isAllowed;
   return `--bridge, with any key${isRescuable ? `, or ${formatPlan(plan, options)}` : ""}`;
 }
+
+/** Above every minimum. */
+const MAX = 2n ** 256n;
 
 function formatPlan(plan: RecoveryPlan, options: RecoverOptions): string {
   if (plan.kind === "settle") return options.settle ? "settles now" : "--settle, with any key";
@@ -146,11 +178,11 @@ export function formatNextSteps(
     `Next, when Circle has signed it (after seconds if fast, else when this chain is final), on ${formatChain(chainId ?? 0n)}:`,
     `  tributary recover ${file} --rpc <its URL> --receive ${group.map(({ txHash }) => txHash).join(",")} --key-file <file>`,
   ]);
-  const waiting = pending.map(({ burn, reason }) => `Not yet: ${burn}. ${reason}`);
+  const waiting = pending.map(({ burn, reason }) => toPrintable(`Not yet: ${burn}. ${reason}`));
   return [...next, ...waiting];
 }
 
-function formatChain(chainId: bigint): string {
+export function formatChain(chainId: bigint): string {
   const known = findKnownChain(Number(chainId));
   return known === undefined ? `Chain ${chainId}` : `${known.name} (${chainId})`;
 }

@@ -1,5 +1,5 @@
 import type { Hex } from "@tributary/inbox/terms";
-import type { RpcRequester } from "@tributary/recover/inspectChain";
+import type { RpcRequester } from "@tributary/recover/rpc/rpcRequester";
 import type { Wallet } from "./wallet.ts";
 
 /** One sent transaction. `moved` is what it measurably moved. */

@@ -2,7 +2,7 @@ import type { Hex } from "@tributary/inbox/terms";
 import type { ContractCall } from "@tributary/recover/contractCalls";
 import { findGasLimit } from "@tributary/recover/findGasLimit";
 import { defaultFeeCeiling, GasPriceTooHigh, quoteFees, type Fees } from "@tributary/recover/gasPrice";
-import type { RpcRequester } from "@tributary/recover/inspectChain";
+import type { RpcRequester } from "@tributary/recover/rpc/rpcRequester";
 import { createPublicClient, createWalletClient, custom, defineChain } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { CommandError } from "../../operator/errors.ts";

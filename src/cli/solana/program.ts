@@ -1,4 +1,4 @@
-import type { RpcRequester } from "@tributary/recover/inspectChain";
+import type { RpcRequester } from "@tributary/recover/rpc/rpcRequester";
 import { readCluster } from "@tributary/recover/solana/inspectSolana";
 import { sendSolanaTransaction, type SolanaSigner } from "@tributary/recover/solana/sendSolanaTransaction";
 import type { SolanaInstruction } from "@tributary/inbox/solana/instructions";

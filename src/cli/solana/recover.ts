@@ -2,8 +2,9 @@ import { noKey, parseKey } from "@tributary/inbox/solana/keys";
 import { findSolanaProgram } from "@tributary/inbox/solana/program";
 import type { SolanaInstruction } from "@tributary/inbox/solana/instructions";
 import { formatDay } from "@tributary/recover/format";
-import { InboxInputError } from "@tributary/recover/parseInboxes";
-import type { RpcRequester } from "@tributary/recover/inspectChain";
+import type { FoundBurn } from "@tributary/recover/bridge/searchBurns";
+import type { RpcRequester } from "@tributary/recover/rpc/rpcRequester";
+import type { ParsedIntents } from "@tributary/recover/parseIntents";
 import {
   inspectSolana,
   readCluster,
@@ -12,7 +13,7 @@ import {
   type SolanaHolding,
   type SolanaInspection,
 } from "@tributary/recover/solana/inspectSolana";
-import { parseSolanaInboxes, type RecoverableInbox } from "@tributary/recover/solana/parseSolanaInboxes";
+import { findForeignProgram, type RecoverableInbox } from "@tributary/recover/solana/parseSolanaInboxes";
 import {
   buildBridgeCalls,
   buildRescueCalls,
@@ -54,12 +55,19 @@ export type SolanaRecovery = {
   transactions: Transaction[];
   /** What the cluster refused. It does not stop the rest, because anyone can send a frozen token to an inbox. */
   failures: Failure[];
+  /** What the inboxes burned here for their payout's chain. */
+  burned: readonly FoundBurn[];
 };
 
+/** One cluster for `--json`. */
+export function toSolanaOutput({ burned, ...recovery }: SolanaRecovery): object {
+  const burns = burned.map(({ txHash: burn, recipient, units }) => ({ burn, recipient, units, state: "unknown" }));
+  return { ...recovery, burned: burns };
+}
+
 export type SolanaRecoverOptions = {
-  /** The content of the file of intents. */
-  text: string;
-  /** Its name, for messages. */
+  intents: ParsedIntents;
+  /** The name of their file, for messages. */
   file: string;
   request: RpcRequester;
   host: string;
@@ -79,18 +87,28 @@ export function readSolanaOptions({ values, flags }: CommandInput): {
 /** Shows what Solana inboxes hold, and recovers it in the ways of the options. */
 export async function recoverOnSolana(
   input: CommandInput,
-  { text, file, request, host }: SolanaRecoverOptions,
+  { intents, file, request, host }: SolanaRecoverOptions,
 ): Promise<SolanaRecovery> {
   const { terminal, asJson, values } = input;
   const { ways, key, to } = readSolanaOptions(input);
   const cluster = await withChainError(readCluster(request), `${host} does not answer`);
-  const inboxes = parseInboxes({ text, file, program: values["program"] ?? findSolanaProgram(cluster), cluster });
-  const inspect = () => withChainError(inspectSolana(request, inboxes), `${host} does not answer`);
+  const failures: Failure[] = [];
+  const program = values["program"] ?? findSolanaProgram(cluster);
+  const inboxes = chooseInboxes(intents, { file, program, cluster }).filter(({ inbox }) => {
+    const refusal = findForeignProgram(inbox, program ?? "");
+    if (refusal !== undefined) failures.push({ ...NOTHING, inboxAddress: inbox.address, reason: refusal });
+    return refusal === undefined;
+  });
+  if (inboxes.length > 0) for (const { reason } of failures) terminal.note(`Left out of ${file}: ${reason}`);
+  const [foreign] = failures;
+  if (foreign !== undefined && inboxes.length === 0) throw new CommandError(`${file}: ${foreign.reason}`);
+  requireWalletOutside(to, inboxes);
+  const onProgress = (done: number, total: number) => terminal.progress(`${host}: ${done} of ${total} inboxes`);
+  const inspect = () => withChainError(inspectSolana(request, inboxes, onProgress), `${host} does not answer`);
   const show = (line: string) => asJson || terminal.out(line);
   const inspection = await inspect();
-  for (const line of formatInspection(inspection)) show(line);
+  for (const line of formatInspection(inspection, host)) show(line);
   const transactions: Transaction[] = [];
-  const failures: Failure[] = [];
   const attempt: Runner = async (planned, run) => {
     const { what, units, mint } = planned;
     const words = `${what} of ${units} ${mint === null ? "lamports" : `units of ${mint}`}`;
@@ -107,8 +125,40 @@ export async function recoverOnSolana(
   if (key !== undefined) {
     if (ways.includes("rescue")) await withChainError(requireWallet(request, to), "--to");
     await recoverAll(inspection, { request, key, to, ways }, { attempt, inspect });
+    for (const refused of listRefused(inspection, { key, ways })) {
+      failures.push(refused);
+      terminal.note(`Not moved: ${refused.units} units of ${refused.mint}. ${refused.reason}`);
+    }
   }
-  return { cluster, ...toOutput(inspection), transactions, failures };
+  return { cluster, ...toOutput(inspection), transactions, failures, burned: inspection.burned.burns };
+}
+
+const NOTHING = { what: "rescue", mint: null, units: 0n } as const;
+
+/** What the run was asked for and cannot take. What its own key may take later, and anybody may settle now, is left in silence. */
+function listRefused(
+  { holdings, timestamp }: SolanaInspection,
+  { key: { address: sender }, ways }: Pick<Context, "key" | "ways">,
+): Failure[] {
+  const left = holdings.filter((holding) => chooseWay(holding, ways, { timestamp, sender }) === undefined);
+  return left.flatMap((holding): Failure[] => {
+    const { recoverable, mint, units, isPinned } = holding;
+    const described = { inboxAddress: recoverable.inbox.address, mint, units };
+    const plan = planSolanaRecovery(holding, timestamp);
+    if (ways.includes("bridge") && plan.kind === "unbridgeable")
+      return [{ ...described, what: "bridge", reason: `Not bridged: ${UNBRIDGEABLE[plan.reason]}.` }];
+    const rescue = planSolanaRescue(holding, timestamp);
+    if (!ways.includes("rescue") || (isPinned && rescue.kind === "rescue" && rescue.sender === sender)) return [];
+    const reason =
+      rescue.kind === "rescue" ? `Only the key of ${rescue.sender} may rescue it.` : "Its terms name no recovery key.";
+    return [{ ...described, what: "rescue", reason }];
+  });
+}
+
+/** Throws UsageError for a receiver from which nothing would have left. */
+function requireWalletOutside(to: string, inboxes: readonly RecoverableInbox[]): void {
+  if (inboxes.some(({ inbox }) => inbox.address === to || inbox.tokenAccount === to))
+    throw new UsageError(`--to ${to} is an inbox itself, not a wallet: nothing was sent.`);
 }
 
 /** Runs one transaction, and records its signature or why it failed. */
@@ -189,10 +239,13 @@ async function send(
   return withChainError(sendSolanaTransaction(sender, calls), "The cluster rejects the transaction");
 }
 
-function formatInspection({ holdings, nested, lamports, timestamp }: SolanaInspection): string[] {
+function formatInspection({ holdings, nested, lamports, timestamp, burned }: SolanaInspection, host: string): string[] {
   const nameOf = ({ intentId, inbox }: RecoverableInbox) => intentId ?? inbox.address;
   return [
-    ...(holdings.length + nested.length === 0 ? ["These inboxes hold no tokens."] : []),
+    ...(holdings.length + nested.length === 0
+      ? [`These inboxes hold no tokens, says ${host}. Providers can be behind or wrong: ask a second one.`]
+      : []),
+    ...(burned.isComplete ? [] : [`${host} does not show all transactions of these inboxes, so burns may be missing.`]),
     ...holdings.map((holding) => {
       const { recoverable, mint, units } = holding;
       return `${nameOf(recoverable)} holds ${units} units of ${mint}: ${describePlan(holding, timestamp)}`;
@@ -248,7 +301,7 @@ function toOutput({
   nested,
   lamports,
   timestamp,
-}: SolanaInspection): Omit<SolanaRecovery, "cluster" | "transactions" | "failures"> {
+}: SolanaInspection): Omit<SolanaRecovery, "cluster" | "transactions" | "failures" | "burned"> {
   const name = ({ recoverable, ...rest }: { recoverable: RecoverableInbox }) => ({
     inboxAddress: recoverable.inbox.address,
     intentId: recoverable.intentId ?? null,
@@ -261,17 +314,17 @@ function toOutput({
   };
 }
 
-type ParsedFile = { text: string; file: string; program: string | undefined; cluster: string };
-
-function parseInboxes({ text, file, program, cluster }: ParsedFile): RecoverableInbox[] {
+/** Throws UsageError without a program, and CommandError where the file has no inbox on Solana. */
+function chooseInboxes(
+  { onSolana, onEvm }: ParsedIntents,
+  { file, program, cluster }: { file: string; program: string | undefined; cluster: string },
+): readonly RecoverableInbox[] {
   if (program === undefined)
     throw new UsageError(`The cluster ${cluster} has no published inbox program: name yours with --program.`);
-  try {
-    return parseSolanaInboxes(text, program);
-  } catch (error) {
-    if (error instanceof InboxInputError) throw new CommandError(`${file}: ${error.message}`);
-    throw error;
-  }
+  if (onSolana.length > 0) return onSolana;
+  throw new CommandError(
+    `${file}: none of its ${onEvm.length} inboxes is on Solana; give the RPC URL of their EVM chain.`,
+  );
 }
 
 function readSender(file: string | undefined): SolanaSigner {

@@ -131,7 +131,10 @@ export function formatFields(
   return entries.map(([name, value]) => `${terminal.paint("dim", name.padEnd(width))}  ${value}`);
 }
 
-/** Formats JSON on one line. Amounts (bigint) become strings, as in the API. */
+/** Formats JSON on one line. Amounts (bigint) become strings, as in the API. Control characters that JSON leaves as they are become escapes. */
 export function toJson(value: unknown): string {
-  return JSON.stringify(value, (_key, item: unknown) => (typeof item === "bigint" ? item.toString() : item));
+  const json = JSON.stringify(value, (_key, item: unknown) => (typeof item === "bigint" ? item.toString() : item));
+  return json.replaceAll(/[\u007f-\u009f\u2028\u2029]/g, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  });
 }

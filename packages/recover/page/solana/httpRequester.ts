@@ -1,10 +1,8 @@
-import type { RpcRequester } from "../../src/inspectChain.ts";
+import type { RpcRequester } from "../../src/rpc/rpcRequester.ts";
+import { createPatientRequester } from "../../src/rpc/patientRequester.ts";
+import { sleep } from "../wallets.ts";
 
 const ANSWER_MS_MAX = 60_000;
-/** Public servers take a few dozen requests in ten seconds. */
-const TOO_MANY_REQUESTS = 429;
-const RETRIES_MAX = 5;
-const RETRY_MS = 1_000;
 const LOCAL_HOSTS = ["localhost", "127.0.0.1"];
 
 /** Reads an RPC URL as the page's policy permits it. Throws an Error that says what it must be. */
@@ -16,10 +14,10 @@ export function readRpcUrl(text: string): URL {
   return url;
 }
 
-/** Sends JSON-RPC requests from the page to one URL. */
-export function createHttpRequester(url: URL): RpcRequester {
-  return async (method, params) => {
-    const response = await postPatiently(url, { jsonrpc: "2.0", id: 1, method, params });
+/** Sends JSON-RPC requests from the page to one URL. `onPause`: it refuses requests for now. */
+export function createHttpRequester(url: URL, onPause: (ms: number) => void): RpcRequester {
+  const request: RpcRequester = async (method, params) => {
+    const response = await post(url, { jsonrpc: "2.0", id: 1, method, params });
     if (!response.ok)
       throw new Error(
         `${url.host} answers ${response.status}. Some servers refuse requests of web pages: try another.`,
@@ -28,16 +26,7 @@ export function createHttpRequester(url: URL): RpcRequester {
     if (error !== undefined) throw new Error(error.message ?? `${url.host} refuses ${method}.`);
     return result;
   };
-}
-
-/** Repeats a request that the server refuses as one too many, with a longer pause each time. */
-async function postPatiently(url: URL, body: object): Promise<Response> {
-  for (let retry = 1; retry <= RETRIES_MAX; retry += 1) {
-    const response = await post(url, body);
-    if (response.status !== TOO_MANY_REQUESTS) return response;
-    await new Promise((resolve) => setTimeout(resolve, RETRY_MS * retry));
-  }
-  return post(url, body);
+  return createPatientRequester(request, { sleep, onPause });
 }
 
 async function post(url: URL, body: object): Promise<Response> {

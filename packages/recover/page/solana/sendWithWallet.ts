@@ -2,7 +2,7 @@ import { ed25519 } from "@noble/curves/ed25519";
 import type { SolanaInstruction } from "@tributary/inbox/solana/instructions";
 import { encodeKey, encodeSignature } from "@tributary/inbox/solana/keys";
 import { encodeTransaction, type EncodedMessage } from "@tributary/inbox/solana/message";
-import type { RpcRequester } from "../../src/inspectChain.ts";
+import type { RpcRequester } from "../../src/rpc/rpcRequester.ts";
 import { addSignature } from "../../src/solana/addSignature.ts";
 import {
   awaitConfirmation,

@@ -1,7 +1,8 @@
 import { noKey, parseKey } from "@tributary/inbox/solana/keys";
 import { findSolanaProgram } from "@tributary/inbox/solana/program";
+import type { FoundBurn } from "../../src/bridge/searchBurns.ts";
 import { formatDay } from "../../src/format.ts";
-import type { RpcRequester } from "../../src/inspectChain.ts";
+import type { RpcRequester } from "../../src/rpc/rpcRequester.ts";
 import type { ParsedIntents } from "../../src/parseIntents.ts";
 import {
   inspectSolana,
@@ -46,7 +47,7 @@ const programInput = byId<HTMLInputElement>("solana-program");
 const receiverInput = byId<HTMLInputElement>("solana-to");
 const list = byId("solana-holdings");
 
-let intents: ParsedIntents = { onEvm: [], onSolana: [] };
+let intents: ParsedIntents = { onEvm: [], onSolana: [], refused: [] };
 let sight: Sight | undefined;
 let connection: Connection | undefined;
 /** While an action runs, no other one starts. */
@@ -56,9 +57,14 @@ let latestInspection = 0;
 
 /** Receives the signature of a burn. */
 let onBridged: (signature: string) => void = () => {};
+/** Receives what was burned on the cluster. */
+let onBurned: (burns: readonly FoundBurn[]) => void = () => {};
 
-export function setUpSolana(page: { onBridged(signature: string): void }): SolanaStep {
+export type SolanaEvents = { onBridged(signature: string): void; onBurned(burns: readonly FoundBurn[]): void };
+
+export function setUpSolana(page: SolanaEvents): SolanaStep {
   onBridged = (signature) => page.onBridged(signature);
+  onBurned = (burns) => page.onBurned(burns);
   byId("solana-look").addEventListener("click", () => void look());
   rpcInput.addEventListener("keydown", ({ key }) => void (key === "Enter" && look()));
   receiverInput.addEventListener("input", showRows);
@@ -113,6 +119,7 @@ async function inspect(): Promise<void> {
     const found = await readSight((done, total) => show(`Looking: ${done} of ${total} inboxes`));
     if (inspection !== latestInspection) return;
     sight = found;
+    onBurned(found.inspection.burned.burns);
   } catch (error) {
     show(describeError(error), "bad");
   }
@@ -120,7 +127,9 @@ async function inspect(): Promise<void> {
 
 async function readSight(onProgress: (done: number, total: number) => void): Promise<Sight> {
   const url = readRpcUrl(rpcInput.value.trim());
-  const request = createHttpRequester(url);
+  const request = createHttpRequester(url, (ms) =>
+    setMessage("solana-status", `${url.host} refuses requests for now: waiting ${ms / 1_000} s`),
+  );
   const cluster = await readCluster(request);
   if (cluster === "") throw new Error(`${url.host} is no RPC URL of a Solana cluster.`);
   const program = readProgram(cluster);

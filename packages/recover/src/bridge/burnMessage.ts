@@ -23,6 +23,13 @@ export type BurnMessage = {
   expirationBlock: bigint;
 };
 
+/** Who burned how much for whom, from the digits of a message's body; undefined for anything shorter. */
+export function parseBurnBody(digits: string): Pick<BurnMessage, "recipient" | "sender" | "units"> | undefined {
+  if (digits.length < BODY.end * 2 || !/^[0-9a-f]*$/.test(digits)) return undefined;
+  const word = (start: number) => `0x${digits.slice(start * 2, (start + WORD_BYTES) * 2)}`;
+  return { recipient: word(BODY.recipient), sender: word(BODY.sender), units: BigInt(word(BODY.amount)) };
+}
+
 /** The fields of a message; undefined for bytes that are no burn message. */
 export function parseBurnMessage(message: string): BurnMessage | undefined {
   if (!/^0x(?:[0-9a-f]{2})*$/i.test(message)) return undefined;

@@ -1,7 +1,9 @@
 import { deriveTokenAccount } from "@tributary/inbox/solana/derive";
 import { encodeKey, token2022Program, tokenProgram } from "@tributary/inbox/solana/keys";
-import type { RpcRequester } from "../inspectChain.ts";
+import type { FoundBurns } from "../bridge/searchBurns.ts";
+import type { RpcRequester } from "../rpc/rpcRequester.ts";
 import type { RecoverableInbox } from "./parseSolanaInboxes.ts";
+import { searchSolanaBurns } from "./searchSolanaBurns.ts";
 
 /** One nonzero token account of an inbox. */
 export type SolanaHolding = {
@@ -22,6 +24,8 @@ export type SolanaInspection = {
   readonly nested: readonly NestedHolding[];
   /** Coins of each inbox that has some. */
   readonly lamports: readonly InboxLamports[];
+  /** What the inboxes burned here for their payout's chain, received there or not. */
+  readonly burned: FoundBurns;
 };
 
 export type NestedHolding = { readonly recoverable: RecoverableInbox; readonly mint: string; readonly units: bigint };
@@ -63,7 +67,8 @@ export async function inspectSolana(
     const info = await readAccountInfo(request, recoverable.inbox.address);
     if (info !== undefined && info.lamports > 0) lamports.push({ recoverable, lamports: BigInt(info.lamports) });
   }
-  return { timestamp: Number(viewOf(clock).getBigInt64(CLOCK_TIME, true)), holdings, nested, lamports };
+  const burned = await searchSolanaBurns(request, recoverables);
+  return { timestamp: Number(viewOf(clock).getBigInt64(CLOCK_TIME, true)), holdings, nested, lamports, burned };
 }
 
 /** The data of an account; undefined when it does not exist. */

@@ -3,7 +3,8 @@ import type { SolanaInbox } from "@tributary/inbox/solana/address";
 import { parseKey, token2022Program, tokenProgram } from "@tributary/inbox/solana/keys";
 import { solanaInboxVersion, solanaTermsFromWire } from "@tributary/inbox/solana/wire";
 import type { SolanaInboxTerms } from "@tributary/inbox/solana/wire";
-import { InboxInputError, readEntries, type FileEntry } from "../parseInboxes.ts";
+import { InboxInputError, parseEach, readEntries, type FileEntry, type OnRefused } from "../parseInboxes.ts";
+import { parseIntentId, toPrintable } from "../printable.ts";
 
 /** A Solana inbox that was recomputed from its terms. */
 export type RecoverableInbox = { readonly intentId: string | undefined; readonly inbox: SolanaInbox };
@@ -21,14 +22,15 @@ export function parseSolanaInboxes(text: string, program: string): RecoverableIn
 }
 
 /** Like parseSolanaInboxes, before the cluster is known: each inbox has the program that its terms name. */
-export function parseSolanaEntries(entries: readonly FileEntry[]): RecoverableInbox[] {
-  const inboxes = entries.map(({ value, prefix }) => {
+export function parseSolanaEntries(entries: readonly FileEntry[], onRefused?: OnRefused): RecoverableInbox[] {
+  const parse = ({ value, prefix }: FileEntry) => {
     try {
       return parseEntry(value);
     } catch (error) {
-      throw new InboxInputError(`${prefix}${error instanceof Error ? error.message : String(error)}`);
+      throw new InboxInputError(toPrintable(`${prefix}${error instanceof Error ? error.message : String(error)}`));
     }
-  });
+  };
+  const inboxes = parseEach(entries, parse, onRefused);
   return [...new Map(inboxes.map((each) => [each.inbox.address, each])).values()];
 }
 
@@ -37,12 +39,16 @@ export function hasSolanaInbox(value: unknown): boolean {
   return findSolanaTerms(value) !== undefined;
 }
 
+/** Why an inbox is not of a cluster with this program; undefined where it is. */
+export function findForeignProgram({ program, address }: SolanaInbox, expected: string): string | undefined {
+  if (program === expected) return undefined;
+  return `The inbox ${address} belongs to the program ${program}, and this cluster's is ${expected}.`;
+}
+
 /** Throws InboxInputError when the inbox belongs to another program than the cluster's. */
-export function requireProgram({ program, address }: SolanaInbox, expected: string): void {
-  if (program !== expected)
-    throw new InboxInputError(
-      `The inbox ${address} belongs to the program ${program}, and this cluster's is ${expected}.`,
-    );
+export function requireProgram(inbox: SolanaInbox, expected: string): void {
+  const refusal = findForeignProgram(inbox, expected);
+  if (refusal !== undefined) throw new InboxInputError(refusal);
 }
 
 /** The terms on Solana of an intent, of its terms, or these terms themselves. */
@@ -62,7 +68,7 @@ function parseEntry(value: unknown): RecoverableInbox {
   for (const address of stated)
     if (address !== undefined && address !== inbox.address)
       throw new Error(`its terms determine the inbox ${inbox.address}, not ${JSON.stringify(address).slice(0, 60)}.`);
-  return { intentId: typeof intentId === "string" ? intentId : undefined, inbox };
+  return { intentId: parseIntentId(intentId), inbox };
 }
 
 function computeInbox(wire: JsonObject): SolanaInbox {

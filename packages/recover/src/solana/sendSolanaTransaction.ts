@@ -1,6 +1,6 @@
 import type { SolanaInstruction } from "@tributary/inbox/solana/instructions";
 import { encodeMessage, encodeTransaction, type EncodedMessage } from "@tributary/inbox/solana/message";
-import type { RpcRequester } from "../inspectChain.ts";
+import type { RpcRequester } from "../rpc/rpcRequester.ts";
 
 /** Signs bytes with the key of an address. */
 export type SolanaSigner = { readonly address: string; sign(bytes: Uint8Array): Uint8Array };

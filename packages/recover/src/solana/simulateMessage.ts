@@ -1,5 +1,5 @@
 import { encodeTransaction, type EncodedMessage } from "@tributary/inbox/solana/message";
-import type { RpcRequester } from "../inspectChain.ts";
+import type { RpcRequester } from "../rpc/rpcRequester.ts";
 import { encodeBase64 } from "./sendSolanaTransaction.ts";
 
 type Simulation = { readonly err: unknown; readonly logs?: readonly string[] | null };

@@ -91,7 +91,10 @@ test("a malformed entry is named by its number in the file and by its field", ()
   ];
   for (const [file, message] of cases)
     assert.throws(
-      () => parseIntents(JSON.stringify(file)),
+      () => {
+        // Beside an entry that is well formed, the message is about the one that is left out.
+        for (const reason of parseIntents(JSON.stringify(file)).refused) throw new InboxInputError(reason);
+      },
       (error) => error instanceof InboxInputError && message.test(error.message),
       String(message),
     );
@@ -99,4 +102,13 @@ test("a malformed entry is named by its number in the file and by its field", ()
 
 test("an inbox of another program than the cluster's is refused", () => {
   assert.throws(() => parseSolanaInboxes(JSON.stringify(solanaWire), WALLET), /belongs to the program A27y/);
+});
+
+test("a malformed entry does not hide the others, and no entry brings its own text into the id", () => {
+  const escaped = { intentId: "pi_1\u001b[2K\r✓ pi_1 pays you", inboxTerms: evmWire };
+  const { onEvm, refused } = parseIntents(JSON.stringify([{ inboxTerms: {} }, escaped]));
+  assert.deepEqual(
+    [onEvm.map(({ address, intentId }) => [address, intentId]), refused.length],
+    [[[evmAddress, undefined]], 1],
+  );
 });
