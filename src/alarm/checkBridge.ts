@@ -2,8 +2,7 @@ import { cctpV2Speeds } from "@tributary/inbox/cctpV2";
 import { sql } from "kysely";
 import { findServiceFailure } from "../bridge/askService.ts";
 import { listKnownFees } from "../bridge/fees.ts";
-import { BELOW_MINIMUM } from "../bridge/smallBurns.ts";
-import { PROOF_REFUSED } from "../bridge/store.ts";
+import { PROOF_REFUSED, QUEUE } from "../bridge/store.ts";
 import type { RouteSpeed } from "../catalog/routes.ts";
 import { array } from "../db/parameters.ts";
 import { addMs, hasElapsed } from "../kernel/clock.ts";
@@ -60,22 +59,23 @@ async function listLate({ db, clock, config }: CrossingCheckWorld): Promise<Wait
     select crossing.chain, ${OLDEST}
     from crossing left join unnest(${array(chains, "text")}, ${array(befores, "timestamptz")}) as late (chain, before)
       on late.chain = crossing.chain
-    where crossing.status = 'burned'
+    where crossing.status = 'burned' and crossing.queue < ${sql.lit(QUEUE.small)}
       and ${isRefused(false)} and crossing.status_since < coalesce(late.before, ${addMs(now, -CROSSING_LATE_MS)}::timestamptz)
     group by crossing.chain`.execute(db.root);
   return rows;
 }
 
 /**
- * Proven burns that have not landed, and burns whose proofs the chain refused, by their settle chain, with the reason of the oldest. Small burns wait
- * for their turn, and are not among them.
+ * Proven burns that have not landed, and burns whose proofs the chain refused, by their settle chain, with the reason of the oldest. Those of the
+ * second and third queue wait for their turns, and are not among them.
  */
 async function listUnreceived({ db, clock }: CrossingCheckWorld): Promise<Waiting[]> {
   const { rows } = await sql<Waiting>`
     select min(crossing.chain) as chain, ${OLDEST}
     from crossing
-    where (crossing.status = 'attested' or crossing.status = 'burned' and ${isRefused(true)})
-      and crossing.status_since < ${addMs(clock.now(), -NOT_RECEIVED_MS)} and crossing.reason is distinct from ${BELOW_MINIMUM}
+    where (crossing.status = 'attested' and crossing.queue = ${sql.lit(QUEUE.inTime)}
+        or crossing.status = 'burned' and crossing.queue < ${sql.lit(QUEUE.small)} and ${isRefused(true)})
+      and crossing.status_since < ${addMs(clock.now(), -NOT_RECEIVED_MS)}
     group by crossing.settle_chain`.execute(db.root);
   return rows;
 }

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { findWatchedChain } from "../catalog/catalog.ts";
 import { isReadByAccounts, type Chain } from "../chain/chain.ts";
 import type { Db } from "../db/database.ts";
+import { isDue } from "../db/due.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { warnRepeated } from "../kernel/alarm/repeatedWarning.ts";
 import { addMs } from "../kernel/clock.ts";
@@ -20,7 +21,7 @@ import { findCursor } from "../watch/store/store.ts";
 // A provider that hides a payment and the burn that took it leaves the inbox as empty as the books say. Only the mint on the settle chain
 // shows both. So each mint is matched with a crossing, and the inbox of an unmatched one is searched on the burn's chain.
 
-type DueMint = { mintId: bigint; isKnown: boolean; isOpen: boolean };
+type DueMint = { mintId: bigint; isOver: boolean; isKnown: boolean; isOpen: boolean };
 
 /** Mints matched per call. */
 const MATCHED_MAX = 100;
@@ -39,12 +40,12 @@ export async function findBurns(world: WatchWorld, chain: Chain): Promise<void> 
   const mints = await listDueMints(world.db, { chain: chain.caip2, bridge, at });
   const idsOf = (isChosen: (mint: DueMint) => boolean) => mints.filter(isChosen).map(({ mintId }) => mintId);
   await deleteAwaitedBurns(
-    world.db,
-    idsOf(({ isKnown }) => isKnown),
+    world.db.root,
+    idsOf(({ isOver }) => isOver),
   );
   await postponeAwaitedBurns(
     world.db,
-    idsOf(({ isKnown, isOpen }) => !isKnown && isOpen),
+    idsOf(({ isOver, isKnown, isOpen }) => !isOver && (isKnown || isOpen)),
     at,
   );
   const awaited = await claimAwaitedBurn(world.db, { bridge, at, claimedUntil: addMs(at, CLAIM_MS) });
@@ -52,7 +53,7 @@ export async function findBurns(world: WatchWorld, chain: Chain): Promise<void> 
 }
 
 /**
- * The due mints. `isKnown`: a crossing names it, or a reorganisation dropped it. `isOpen`: the proof of an open burn of the same inbox and amount
+ * The due mints. `isOver`: its crossing has landed, or a reorganisation dropped it. `isKnown`: a crossing names it. `isOpen`: the proof of an open burn of the same inbox and amount
  * may name it yet. A search that has begun ends first: it may have found the burn and not yet the payment.
  */
 async function listDueMints(
@@ -61,16 +62,19 @@ async function listDueMints(
 ): Promise<DueMint[]> {
   const { rows } = await sql<DueMint>`/* named: list_due_mints */
     select awaited.mint_id as "mintId",
-      mint.orphaned_at is not null or exists (
-        select from crossing where crossing.settle_chain = mint.chain and crossing.mint = mint.explained_by) as "isKnown",
+      mint.orphaned_at is not null or coalesce(known.status = 'landed', false) as "isOver", known.status is not null as "isKnown",
       exists (
         select from crossing where crossing.status = 'burned' and crossing.mint is null and crossing.chain = ${chain}
           and crossing.intent_id = mint.intent_id and crossing.units = mint.amount_units + mint.bridge_fee_units) as "isOpen"
     from (
-      select mint_id from awaited_burn where bridge = ${bridge} and searched_number is null and next_at <= ${at}
+      select mint_id from awaited_burn
+      where bridge = ${bridge} and searched_number is null and ${isDue("next_at", { now: at, waitMsMax: AWAITED_WAIT_MS_MAX })}
       order by next_at limit ${MATCHED_MAX}
     ) as awaited
-    join movement mint on mint.id = awaited.mint_id`.execute(db.root);
+    join movement mint on mint.id = awaited.mint_id
+    left join lateral (
+      select status from crossing where crossing.settle_chain = mint.chain and crossing.mint = mint.explained_by limit 1
+    ) as known on true`.execute(db.root);
   return rows;
 }
 

@@ -4,22 +4,26 @@ import { isDatabaseAway } from "../db/errors.ts";
 import { toSettleItem } from "../intent/pins/ownInbox.ts";
 import { FatalError } from "../kernel/assert.ts";
 import { warnRepeated } from "../kernel/alarm/repeatedWarning.ts";
+import type { Caip2 } from "../kernel/caip.ts";
 import { addMs } from "../kernel/clock.ts";
 import type { World } from "../world.ts";
-import { BELOW_MINIMUM, isSmallBurn, mayReceiveSmall, takeSmallTurn } from "./smallBurns.ts";
+import { isTurnFree, isWorthLess, noteMintFee, takeTurn, WORTH_LESS } from "./smallBurns.ts";
 import {
   CROSSING_WAIT_MS_MAX,
   claimAttested,
   discardProof,
+  listDearest,
   lockAttested,
+  moveToQueue,
   postponeAttested,
   PROOF_REFUSED,
+  QUEUE,
   writeOutgoing,
   type Crossing,
   type CrossingOfIntent,
 } from "./store.ts";
 
-export type ReceiveWorld = Pick<World, "db" | "clock" | "log" | "memory">;
+export type ReceiveWorld = Pick<World, "db" | "clock" | "log" | "memory" | "catalog" | "config">;
 
 /** Crossings received per call. */
 const RECEIVED_MAX = 50;
@@ -31,6 +35,16 @@ const WAIT_MS_MIN = 2_000;
 const REFUSED_WAIT_MS_MAX = 600_000;
 /** What somebody received is recorded long before the attempts are this many. */
 const RECEIVED_ATTEMPTS_MAX = 8;
+/** Until a crossing of the second queue is compared with the cost of a mint, and with its price, again. */
+const COMPARE_AGAIN_MS = 300_000;
+/** Crossings of a queue that a turn reads, and those among them whose mints it simulates. */
+const TURN_READ_MAX = 500;
+const TURN_TRIED_MAX = 200;
+/** A crossing that has failed so often comes after the others of its queue. */
+const TURN_ATTEMPTS = 8;
+
+/** A settle chain with its bridge. `signal`: once it aborts, nothing more is signed. */
+type Target = { settleChain: Caip2; bridge: BridgeSender; signal: AbortSignal | undefined };
 
 /**
  * Signs transactions on the settle chain that receive proven burns and settle with them. Who receives does not matter: what a stranger
@@ -39,22 +53,76 @@ const RECEIVED_ATTEMPTS_MAX = 8;
 export async function receiveCrossings(world: ReceiveWorld, chain: Chain, signal?: AbortSignal): Promise<number> {
   const { bridge } = chain.sender;
   if (bridge === undefined) return 0;
-  const at = world.clock.now();
-  const claim = { settleChain: chain.caip2, at, claimedUntil: addMs(at, CLAIM_MS), limit: RECEIVED_MAX };
-  const attested = await claimAttested(world.db, claim);
+  const target = { settleChain: chain.caip2, bridge, signal };
   let signed = 0;
-  for (const each of attested) {
+  for (const each of await claim(world, target, QUEUE.inTime)) {
     if (signal?.aborted === true) break;
-    signed += (await receiveOrPostpone(world, bridge, each)) ? 1 : 0;
+    const received = await receiveOrPostpone(world, target, { each, mayWait: true });
+    signed += received === undefined ? 0 : 1;
+  }
+  for (const each of await claim(world, target, QUEUE.hourly)) await compareAgain(world, each);
+  return signed + (await takeHourlyTurn(world, target));
+}
+
+function claim(world: ReceiveWorld, { settleChain }: Target, queue: number): Promise<CrossingOfIntent[]> {
+  const at = world.clock.now();
+  return claimAttested(world.db, { settleChain, queue, at, claimedUntil: addMs(at, CLAIM_MS), limit: RECEIVED_MAX });
+}
+
+/** Moves a crossing of the second queue to the first when it belongs there by now. */
+async function compareAgain(world: ReceiveWorld, each: CrossingOfIntent): Promise<void> {
+  const { movement_id: movementId } = each.crossing;
+  const isStill = await isWorthLess(world, each);
+  const at = world.clock.now();
+  const change = isStill
+    ? { queue: QUEUE.hourly, reason: WORTH_LESS, retryAt: addMs(at, COMPARE_AGAIN_MS) }
+    : { queue: QUEUE.inTime, reason: null, retryAt: at };
+  await moveToQueue(world.db, { movementId, ...change, at });
+}
+
+/** Once an hour: as many crossings of the second queue as fit one transaction, dearest first, and then one of the third if there is room. */
+async function takeHourlyTurn(world: ReceiveWorld, target: Target): Promise<number> {
+  const { settleChain, bridge, signal } = target;
+  if (!(await isTurnFree(world.db, settleChain, world.clock.now()))) return 0;
+  const turn: Turn = { hasTurn: undefined, workLeft: bridge.workMax };
+  let signed = 0;
+  for (const [queue, countMax] of [
+    [QUEUE.hourly, TURN_TRIED_MAX],
+    [QUEUE.small, 1],
+  ] as const) {
+    let received = 0;
+    for (const each of await listTurn(world, settleChain, queue)) {
+      if (signal?.aborted === true || turn.hasTurn === false || turn.workLeft === 0n || received === countMax) break;
+      const work = await receiveOrPostpone(world, target, { each, mayWait: false, turn });
+      received += work === undefined ? 0 : 1;
+    }
+    signed += received;
   }
   return signed;
 }
 
-/** A crossing that fails waits, and does not delay the others. */
-async function receiveOrPostpone(world: ReceiveWorld, bridge: BridgeSender, each: CrossingOfIntent): Promise<boolean> {
+/** `hasTurn`: undefined until a transaction is ready to be signed. `workLeft`: what further transactions of it may do; 0 once one did not fit. */
+type Turn = { hasTurn: boolean | undefined; workLeft: bigint };
+
+async function listTurn(world: ReceiveWorld, settleChain: Caip2, queue: number): Promise<CrossingOfIntent[]> {
+  const dearest = await listDearest(world.db, { settleChain, queue, limit: TURN_READ_MAX });
+  const isUnlucky = ({ crossing }: CrossingOfIntent) => (crossing.attempts < TURN_ATTEMPTS ? 0 : 1);
+  return dearest.toSorted((one, other) => isUnlucky(one) - isUnlucky(other)).slice(0, TURN_TRIED_MAX);
+}
+
+/** `mayWait`: whether it is moved to the second queue when it is worth less than its mint costs. */
+type Reception = { each: CrossingOfIntent; mayWait: boolean; turn?: Turn };
+
+/** A crossing that fails waits, and does not delay the others. Returns the work of the transaction; undefined when none was signed. */
+async function receiveOrPostpone(
+  world: ReceiveWorld,
+  target: Target,
+  reception: Reception,
+): Promise<bigint | undefined> {
+  const { each } = reception;
   const { movement_id: movementId } = each.crossing;
   try {
-    return await receive(world, bridge, each);
+    return await receive(world, target, reception);
   } catch (error) {
     if (error instanceof FatalError || isDatabaseAway(error)) throw error;
     const reason = error instanceof SettleRefused ? `settle_refused ${error.message}` : "internal_error";
@@ -64,45 +132,60 @@ async function receiveOrPostpone(world: ReceiveWorld, bridge: BridgeSender, each
       message: "a bridged deposit was not received; it is retried later",
     });
     await postpone(world, each, { reason, isExpired: false });
-    return false;
+    return undefined;
   }
 }
 
-async function receive(world: ReceiveWorld, bridge: BridgeSender, each: CrossingOfIntent): Promise<boolean> {
-  const isSmall = await isSmallBurn(world, each);
-  const { settle_chain: settleChain } = each.crossing;
-  if (isSmall && !(await mayReceiveSmall(world.db, settleChain, world.clock.now()))) {
-    await postpone(world, each, { reason: BELOW_MINIMUM, isExpired: false });
-    return false;
-  }
+async function receive(
+  world: ReceiveWorld,
+  { bridge, settleChain }: Target,
+  { each, mayWait, turn }: Reception,
+): Promise<bigint | undefined> {
   const item = toMintItem(each);
   const outlook = await bridge.mintOutlook(item);
   const refusal = findRefusal(outlook, each.crossing);
   if (refusal !== undefined) {
     await discard(world, each, refusal);
-    return false;
+    return undefined;
   }
   if (outlook.kind !== "moves") {
     await postpone(world, each, toWait(outlook));
-    return false;
+    return undefined;
   }
   const prepared = await bridge.prepareMint(world, item);
   if (prepared === undefined) {
     await postpone(world, each, { reason: "fees_above_ceiling", isExpired: false });
-    return false;
+    return undefined;
   }
+  noteMintFee(world, settleChain, prepared.fee);
   const at = world.clock.now();
-  if (isSmall && !(await takeSmallTurn(world.db, settleChain, at))) {
-    await postpone(world, each, { reason: BELOW_MINIMUM, isExpired: false });
+  const { movement_id: movementId } = each.crossing;
+  if (mayWait && (await isWorthLess(world, each))) {
+    const retryAt = addMs(at, COMPARE_AGAIN_MS);
+    await moveToQueue(world.db, { movementId, queue: QUEUE.hourly, reason: WORTH_LESS, retryAt, at });
+    return undefined;
+  }
+  if (turn !== undefined && !(await hasRoom(world, { settleChain, turn, work: prepared.work }))) return undefined;
+  return world.db.transaction(async (tx) => {
+    if (!(await lockAttested(tx, each.crossing))) return undefined;
+    const outgoingId = await prepared.store(tx, at);
+    await writeOutgoing(tx, { movementId, outgoingId, retryAt: addMs(at, SENT_WAIT_MS), at });
+    return prepared.work;
+  });
+}
+
+/** Whether a transaction of this work fits what is left of the turn, which the first one takes. */
+async function hasRoom(
+  world: ReceiveWorld,
+  { settleChain, turn, work }: { settleChain: Caip2; turn: Turn; work: bigint },
+): Promise<boolean> {
+  if (work > turn.workLeft) {
+    turn.workLeft = 0n;
     return false;
   }
-  return world.db.transaction(async (tx) => {
-    if (!(await lockAttested(tx, each.crossing))) return false;
-    const outgoingId = await prepared.store(tx, at);
-    const { movement_id: movementId } = each.crossing;
-    await writeOutgoing(tx, { movementId, outgoingId, retryAt: addMs(at, SENT_WAIT_MS), at });
-    return true;
-  });
+  turn.hasTurn ??= await takeTurn(world.db, settleChain, world.clock.now());
+  if (turn.hasTurn) turn.workLeft -= work;
+  return turn.hasTurn;
 }
 
 function toMintItem({ crossing, intent }: CrossingOfIntent): MintItem {

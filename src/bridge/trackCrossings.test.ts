@@ -14,10 +14,11 @@ import { startAttestationServer, type AttestationServer } from "../dev/attestati
 import { systemClock, type Clock } from "../kernel/clock.ts";
 import { ProcessMemory } from "../kernel/processMemory.ts";
 import { refreshFees } from "./fees.ts";
-import { insertCrossings, storeProof, type Burn } from "./store.ts";
+import { insertCrossings, storeProofs, type Burn } from "./store.ts";
 import { trackCrossings, type TrackWorld } from "./trackCrossings.ts";
 
 const BURNS = 1_000;
+const FLOOD = 900;
 const STEP_MS = 250;
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
@@ -137,8 +138,26 @@ describe("asking a bridge's service about open burns", () => {
     ok(expected >= 50, `${expected} calls in the minute when it is expected`);
   });
 
+  test("900 burns of one transaction are one request, small ones come after the others, and an honest burn waits for none", async () => {
+    await sql`update crossing set status = 'landed', mint = chain_tx, retry_at = null`.execute(db.root);
+    const [inTime, flooded] = [`0x${"7a".repeat(32)}`, `0x${"7b".repeat(32)}`];
+    const at = new Date(nowMs);
+    await sql`
+      update crossing set status = 'burned', mint = null, retry_at = ${at}::timestamptz - interval '1 minute', proof_tx = ${flooded}, queue = 3
+      where movement_id in (select movement_id from crossing order by movement_id limit ${FLOOD})`.execute(db.root);
+    await sql`
+      update crossing set status = 'burned', mint = null, retry_at = ${at}, proof_tx = ${inTime}, queue = 1
+      where movement_id = (select max(movement_id) from crossing)`.execute(db.root);
+    const before = server.requests.length;
+    equal(await trackCrossings(world, service), FLOOD + 1);
+    deepEqual(
+      server.requests.slice(before).map(({ path }) => path.split("transactionHash=")[1]),
+      [inTime, flooded],
+    );
+  });
+
   test("of two burns that are offered one proof at the same moment, one keeps it and the other goes on", async () => {
-    const proof = { message: "0x01", attestation: "0x02", mint: "cctp-v2/1/0x03", expiresAtBlock: undefined };
+    const proof = { message: "0x01", attestation: "0x02", mint: "cctp-v2/1/0x03", expires_at_block: null };
     await sql`update crossing set status = 'burned', mint = null`.execute(db.root);
     const [first, second] = await db.root.selectFrom("crossing").select("movement_id").limit(2).execute();
     ok(first !== undefined && second !== undefined);
@@ -151,12 +170,13 @@ describe("asking a bridge's service about open burns", () => {
       await released.promise;
     });
     await holds.promise;
-    const late = storeProof(db, { movementId: second.movement_id, proof, at: new Date(nowMs) });
+    const store = () => storeProofs(db, [{ ...proof, movement_id: second.movement_id }], new Date(nowMs));
+    const late = store();
     while (!(await isWaitingForRow())) continue;
     released.resolve();
     await kept;
-    equal(await late, false);
-    equal(await storeProof(db, { movementId: second.movement_id, proof, at: new Date(nowMs) }), false);
+    equal((await late).size, 0);
+    equal((await store()).size, 0);
   });
 
   const isWaitingForRow = async (): Promise<boolean> => {

@@ -23,6 +23,8 @@ export type Asset = {
   token: string;
   decimals: number;
   minimumUnits: bigint;
+  /** Of a rail: the smallest deposit on another chain that crosses to it alone, in its smallest units. */
+  crossingMinimumUnits: bigint;
   isOrigin: boolean;
   isRail: boolean;
   /** Whether the configuration allows source inboxes for it. */
@@ -71,6 +73,7 @@ function toAsset(chain: ChainDescription, token: TokenConfig): Asset {
     token: token.address,
     decimals: token.decimals,
     minimumUnits: token.minimumUnits,
+    crossingMinimumUnits: token.crossingMinimumUnits ?? 0n,
     isOrigin: token.isOrigin,
     isRail: token.isRail,
     isIssuing: token.isIssuing ?? true,

@@ -4,6 +4,7 @@ import { hashRoute, type Route } from "@tributary/inbox/routes";
 import type { Hex } from "@tributary/inbox/terms";
 import { caip2, type Caip2 } from "../kernel/caip.ts";
 import { assert } from "../kernel/assert.ts";
+import { convertUnits } from "../kernel/units.ts";
 import { findWatchedChain, type Asset, type Catalog } from "./catalog.ts";
 
 export type RouteSpeed = keyof typeof cctpV2Speeds;
@@ -43,8 +44,20 @@ export function routesTo(catalog: Catalog, rail: Asset): CatalogRoute[] {
   return routes.map((route) => {
     const asset = assets.find(({ chain }) => chain === routeChain(route));
     assert(asset, `no origin has the route of chain ${route.chainId}`);
-    return toCatalogRoute(route, asset);
+    const { decimals } = asset;
+    return toCatalogRoute(route, { decimals, minimumUnits: crossingMinimum(asset, rail) });
   });
+}
+
+/** D49: the smallest deposit of an origin that crosses to a rail alone, in the origin's smallest units. */
+function crossingMinimum(
+  origin: Pick<Asset, "minimumUnits" | "decimals">,
+  rail: Pick<Asset, "crossingMinimumUnits" | "decimals">,
+): bigint {
+  const shift = 10n ** BigInt(Math.max(rail.decimals - origin.decimals, 0));
+  // Rounded up: a smaller deposit would be below the rail's own.
+  const units = convertUnits(rail.crossingMinimumUnits + shift - 1n, rail.decimals, origin.decimals);
+  return units > origin.minimumUnits ? units : origin.minimumUnits;
 }
 
 /** The route with what stands beside its leaf. */

@@ -3,13 +3,18 @@
 
 /** A transfer by which an inbox gave units to a bridge. Units are the token's smallest ones. */
 export type BurnQuery = {
-  /** The bridge's numbers of both chains. */
-  readonly domain: number;
+  /** The bridge's number of the settle chain. */
   readonly settleDomain: number;
-  readonly chainTx: string;
   readonly inbox: string;
   readonly token: string;
   readonly units: bigint;
+};
+
+/** Burns whose proofs one transaction may hold. `domain`: the bridge's number of its chain. */
+export type TransactionQuery = {
+  readonly domain: number;
+  readonly chainTx: string;
+  readonly burns: readonly BurnQuery[];
 };
 
 /** A proof that the settle chain takes. */
@@ -36,9 +41,10 @@ export type BridgeFees = { fastPpm: number | undefined; standardPpm: number | un
 
 export interface BridgeService {
   /** All methods throw BridgeUnavailable when no sound answer came. Each is one request. */
-  track(burn: BurnQuery): Promise<BurnTracking>;
-  /** Asks for a new proof of a burn whose proof has expired. */
-  renew(mint: string): Promise<void>;
+  /** What it knows of each burn, in their order. */
+  track(query: TransactionQuery): Promise<BurnTracking[]>;
+  /** Asks for a new proof of a burn whose proof has expired. `refused`: the service gives none, because it has a newer one or needs none. */
+  renew(mint: string): Promise<"requested" | "refused">;
   fees(pair: { domain: number; settleDomain: number }): Promise<BridgeFees>;
   close(): Promise<void>;
 }

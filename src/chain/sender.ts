@@ -51,7 +51,9 @@ export interface BridgeSender {
   prepareBurn(world: SenderWorld, item: BurnItem): Promise<PreparedSettlement | undefined>;
   mintOutlook(item: MintItem): Promise<MintOutlook>;
   /** Prices a transaction that receives and settles, as ChainSender.prepare does. */
-  prepareMint(world: SenderWorld, item: MintItem): Promise<PreparedSettlement | undefined>;
+  prepareMint(world: SenderWorld, item: MintItem): Promise<PreparedMint | undefined>;
+  /** The most work that one transaction of the chain may do, in the measure of PreparedMint. */
+  readonly workMax: bigint;
 }
 
 export type SenderWorld = { readonly db: Db; readonly clock: Clock; readonly log: Logger };
@@ -64,6 +66,12 @@ export type PreparedTransaction = {
 
 /** A priced, unsigned transaction that would settle some items. */
 export type PreparedSettlement = PreparedTransaction;
+
+/**
+ * A priced, unsigned transaction that would receive. `work`: the chain's measure of what it may do. `fee`: what it costs at the present
+ * price, in the smallest unit of the chain's native coin.
+ */
+export type PreparedMint = PreparedTransaction & { work: bigint; fee: bigint };
 
 /** The account in which an inbox receives its token, by the chain's final state. */
 export type InboxAccount = {

@@ -1,10 +1,10 @@
 import type {
-  ChainConfig,
   ChainEstimates,
   EvmChainConfig,
   ProcessEnvironment,
   Finality,
   FinalityTier,
+  NativeCoin,
   TokenConfig,
 } from "./config.ts";
 import { caip2 } from "../kernel/caip.ts";
@@ -55,6 +55,7 @@ const TOKEN_KEYS = [
   "address",
   "decimals",
   "minimumUnits",
+  "crossingMinimumUnits",
   "isOrigin",
   "isRail",
   "isIssuing",
@@ -64,7 +65,7 @@ const TIER_KEYS = ["upToPriceUnits", "confirmations", "seconds", "tag"] as const
 /** The ways in which a tier says when a block is final. */
 const FINALITY_KEYS = ["confirmations", "seconds", "tag"] as const;
 const ESTIMATE_KEYS = ["blockMs", "safeMs", "finalizedMs", "feeUsdMax"] as const;
-const NATIVE_KEYS = ["name", "symbol", "decimals"] as const;
+const NATIVE_KEYS = ["name", "symbol", "decimals", "usd"] as const;
 
 const POLL_MS_DEFAULT = 2_000;
 const SETTLE_AFTER_MS_DEFAULT = 60_000;
@@ -104,7 +105,7 @@ export function readChain(value: unknown, path: string, context: ChainContext): 
       fallback: known?.publicRpcUrl,
     }),
     explorerUrl: readField(section, "explorerUrl", { ...rules.baseUrl, fallback: known?.explorerUrl }),
-    native: hasField(section, "native") || known === undefined ? readNative(section) : known.native,
+    native: hasField(section, "native") || known === undefined ? readNative(section, known?.native) : known.native,
     estimates: hasField(section, "estimates") ? readEstimates(section) : known?.estimates,
     gasKey: readGasKey(section, context),
     gasKeyFile: findGasKeyFile(section, context.directory),
@@ -161,7 +162,7 @@ function readSecretUrl(value: unknown, path: string, rule: FieldRule<string>): s
   return url;
 }
 
-function readNative(section: ConfigSection): ChainConfig["native"] {
+function readNative(section: ConfigSection, known: NativeCoin | undefined): NativeCoin {
   const path = fieldPath(section, "native");
   if (!hasField(section, "native")) {
     throw new ConfigError(
@@ -170,9 +171,10 @@ function readNative(section: ConfigSection): ChainConfig["native"] {
   }
   const native = readSection(section.fields["native"], { path, known: NATIVE_KEYS });
   return {
-    name: readField(native, "name", rules.text),
-    symbol: readField(native, "symbol", rules.text),
-    decimals: readField(native, "decimals", rules.wholeNumber(0, 36)),
+    name: readField(native, "name", { ...rules.text, fallback: known?.name }),
+    symbol: readField(native, "symbol", { ...rules.text, fallback: known?.symbol }),
+    decimals: readField(native, "decimals", { ...rules.wholeNumber(0, 36), fallback: known?.decimals }),
+    ...(hasField(native, "usd") ? { usd: readField(native, "usd", rules.usdAmount) } : {}),
   };
 }
 
@@ -204,6 +206,9 @@ function readToken(value: unknown, path: string): TokenConfig {
       ...rules.amount,
       fallback: 10n ** BigInt(Math.max(decimals - 2, 0)),
     }),
+    ...(hasField(section, "crossingMinimumUnits")
+      ? { crossingMinimumUnits: readField(section, "crossingMinimumUnits", rules.amount) }
+      : {}),
     isOrigin: readField(section, "isOrigin", { ...rules.flag, fallback: true }),
     isRail: readField(section, "isRail", { ...rules.flag, fallback: true }),
     isIssuing: readField(section, "isIssuing", { ...rules.flag, fallback: true }),

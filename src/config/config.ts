@@ -40,6 +40,9 @@ export type ChainEstimates = {
 export const ISSUER_POWERS = ["permanentDelegate", "pausable"] as const;
 export type IssuerPower = (typeof ISSUER_POWERS)[number];
 
+/** `usd`: what one coin costs in US dollars, as the operator gives it. Absent: unknown. */
+export type NativeCoin = { name: string; symbol: string; decimals: number; usd?: string | undefined };
+
 export type TokenConfig = {
   symbol: string;
   /** Second half of a rail's id, lower case. */
@@ -49,6 +52,8 @@ export type TokenConfig = {
   decimals: number;
   /** Smallest deposit that counts on its own, in the token's smallest units. */
   minimumUnits: bigint;
+  /** Of a rail: the smallest deposit on another chain that crosses to it alone, in its smallest units. Absent: the origin's minimum decides. */
+  crossingMinimumUnits?: bigint | undefined;
   /** Payers may deposit it. A token that is neither origin nor rail is retired: new intents cannot use it, late deposits are still found. */
   isOrigin: boolean;
   /** Merchants may be paid in it. */
@@ -98,7 +103,7 @@ export type ChainConfig = {
   wsUrls?: readonly string[] | undefined;
   publicRpcUrl: string;
   explorerUrl: string;
-  native: { name: string; symbol: string; decimals: number };
+  native: NativeCoin;
   estimates?: ChainEstimates | undefined;
   /** Polling interval for the head while no WebSocket pushes it. */
   pollMs: number;
@@ -191,6 +196,8 @@ export type BridgeConfig = {
   attestationUrl: string;
   /** Deposits cross fast while the bridge asks for no more than this, in millionths of the amount; otherwise they wait for finality. */
   fastFeePpmMax: number;
+  /** A crossing is received at once if it is worth this many times what its mint costs. Absent: once. */
+  mintCostMultiple?: number | undefined;
 };
 
 /** How long rows stay that no money depends on, in days. */

@@ -249,6 +249,10 @@ export type CrossingTable = {
   attempts: Generated<number>;
   retry_at: Date | null;
   reason: string | null;
+  /** 1: received in time. 2: worth less than its receipt. 3: below the minimum of its intent. */
+  queue: Generated<number>;
+  /** The transaction whose messages may hold the proof: its own, unless another burn holds its own proof. */
+  proof_tx: string;
   status_since: Date;
   created_at: Date;
   updated_at: Date;

@@ -193,9 +193,9 @@ async function readOpen({ db, clock }: MetricsWorld, chains: readonly ChainConfi
 async function readCrossings({ db, clock, config }: MetricsWorld): Promise<OpenCrossings[]> {
   if (config.bridge === undefined) return [];
   const { rows } = await sql<{ chain: Caip2; status: string; count: bigint; oldest: Date }>`
-    select chain, status, count(*) as count, min(created_at) as oldest from crossing where status = 'burned' group by chain, status
+    select chain, status, count(*) as count, min(created_at) as oldest from crossing where status = 'burned' and queue < 3 group by chain, status
     union all
-    select chain, status, count(*), min(created_at) from crossing where status = 'attested' group by chain, status`.execute(
+    select chain, status, count(*), min(created_at) from crossing where status = 'attested' and queue < 3 group by chain, status`.execute(
     db.root,
   );
   const nowMs = clock.now().getTime();

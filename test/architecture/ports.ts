@@ -72,6 +72,11 @@ const PORTS: readonly Port[] = [
     reason: "it asks the bridge's attestation service",
   },
   {
+    path: "src/chain/evm/bridge/largeAnswers.ts",
+    allowed: ["timers"],
+    reason: "it limits the time of an answer, without the time for which the answer waits",
+  },
+  {
     path: "src/dev/attestation/attestationServer.ts",
     allowed: ["network"],
     reason: "it is the attestation service of the local world",

@@ -94,9 +94,9 @@ async function insertPast(db: Db, intent: IntentRow): Promise<void> {
         ${HOME}, 'landed' || id, 1, seen_at
       from movement where chain = ${AWAY} and direction = 'out'`.execute(tx);
     await sql`
-      insert into crossing (movement_id, intent_id, chain, chain_tx, token, units, bridge, settle_chain, status, mint, status_since, created_at,
-        updated_at)
-      select id, intent_id, chain, chain_tx, token, amount_units, 'cctp-v2/0', ${HOME}, 'landed', 'cctp-v2/1/burnt' || id, seen_at, seen_at,
+      insert into crossing (movement_id, intent_id, chain, chain_tx, proof_tx, token, units, bridge, settle_chain, status, mint, status_since,
+        created_at, updated_at)
+      select id, intent_id, chain, chain_tx, chain_tx, token, amount_units, 'cctp-v2/0', ${HOME}, 'landed', 'cctp-v2/1/burnt' || id, seen_at, seen_at,
         seen_at
       from movement where chain = ${AWAY} and direction = 'out'`.execute(tx);
     await sql`

@@ -18,6 +18,11 @@ export function initialGasLimit(estimatedGas: bigint, gasMax: bigint): bigint {
   return atMost((estimatedGas * GAS_MARGIN_PERCENT) / 100n, gasMax);
 }
 
+/** The gas that a call with this limit uses, about. */
+export function withoutMargin(gasLimit: bigint): bigint {
+  return (gasLimit * 100n) / GAS_MARGIN_PERCENT;
+}
+
 /** The next gas limit to simulate after `limit` was too low; undefined when none is left. */
 export function raiseGasLimit(limit: bigint, gasMax: bigint): bigint | undefined {
   if (limit >= gasMax) return undefined;

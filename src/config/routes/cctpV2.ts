@@ -29,12 +29,13 @@ function readAddress(section: ConfigSection, key: "messenger" | "transmitter", f
   return readField(section, key, { ...rules.evmAddress, fallback }) as Hex;
 }
 
-const BRIDGE_KEYS = ["attestationUrl", "fastFeePpmMax"] as const;
+const BRIDGE_KEYS = ["attestationUrl", "fastFeePpmMax", "receiptCostMultiple"] as const;
 /** Circle's attestation service. */
 const ATTESTATION_URLS = { live: "https://iris-api.circle.com", test: "https://iris-api-sandbox.circle.com" } as const;
 /** Five hundredths of a percent. */
 const FAST_FEE_PPM_DEFAULT = 500;
 const FAST_FEE_PPM_MAX = 3_000;
+const RECEIPT_COST_MULTIPLE_MAX = 1_000;
 
 /** Reads `bridge`, the service that proves burns. Undefined when no token has a bridge. Throws ConfigError. */
 export function readBridge(
@@ -60,6 +61,11 @@ export function readBridge(
       ...rules.wholeNumber(0, FAST_FEE_PPM_MAX),
       fallback: FAST_FEE_PPM_DEFAULT,
     }),
+    ...(hasField(bridge, "receiptCostMultiple")
+      ? {
+          mintCostMultiple: readField(bridge, "receiptCostMultiple", rules.wholeNumber(0, RECEIPT_COST_MULTIPLE_MAX)),
+        }
+      : {}),
   };
 }
 

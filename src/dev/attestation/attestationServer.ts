@@ -80,8 +80,14 @@ async function handle(
   if (version !== "v2") return notFound();
   if (request.method === "POST" && kind === "reattest") {
     const nonce = rest[0] as Hex;
-    const isKnown = attestation.renew(nonce);
-    return isKnown ? answer(response, 200, { message: "Re-attestation requested", nonce }) : notFound();
+    switch (attestation.renew(nonce)) {
+      case "renewed":
+        return answer(response, 200, { message: "Re-attestation successfully requested for nonce.", nonce });
+      case "refused":
+        return answer(response, 400, { code: 400, error: "Message is not eligible for re-attestation" });
+      case "unknown":
+        return notFound();
+    }
   }
   if (request.method !== "GET") return notFound();
   if (kind === "messages") {

@@ -11,8 +11,9 @@ const MESSAGE_SENT = parseAbiItem("event MessageSent(bytes message)");
 const NONCE_BYTE = 12;
 const THRESHOLD_MIN_BYTE = 140;
 const THRESHOLD_EXECUTED_BYTE = 144;
-const FEE_EXECUTED_BYTE = 148 + 164;
-const EXPIRATION_BYTE = 148 + 196;
+const BODY_BYTE = 148;
+const FEE_EXECUTED_BYTE = BODY_BYTE + 164;
+const EXPIRATION_BYTE = BODY_BYTE + 196;
 const FAST = 1_000;
 const STANDARD = 2_000;
 /** Circle's expire after about a day. */
@@ -33,6 +34,12 @@ export type AttestationSettings = {
   delayReason: string | undefined;
   /** A message's last block on the settle chain, counted from its signing. Absent: about a day. */
   expiresAfterBlocks: bigint;
+  /** Milliseconds from a renewal until the new proof replaces the old one. */
+  renewedAfterMs: number;
+  /** Whether it renews nothing, and says so with status 400. */
+  refusesRenewals: boolean;
+  /** Whether it answers one burn with the proof of an equal one of another transaction, once. It knows those that it was asked about. */
+  swapsOnce: boolean;
   /** What a broken service makes of its own answer; undefined answers as it is. */
   alter: ((signed: AttestedMessage) => AttestedMessage) | undefined;
 };
@@ -44,17 +51,31 @@ export const DEFAULT_SETTINGS: AttestationSettings = {
   signedAfterMs: 0,
   delayReason: undefined,
   expiresAfterBlocks: EXPIRES_AFTER_BLOCKS,
+  renewedAfterMs: 60_000,
+  refusesRenewals: false,
+  swapsOnce: false,
   alter: undefined,
 };
 
-/** One entry of `/v2/messages`. */
+/** One entry of `/v2/messages`. While it is pending the message is empty. */
 export type AttestedMessage = {
   attestation: Hex | "PENDING";
   message: Hex;
-  eventNonce: Hex;
+  eventNonce: string;
   cctpVersion: 2;
   status: "complete" | "pending_confirmations";
+  decodedMessage: DecodedMessage | null;
   delayReason: string | null;
+};
+
+type DecodedMessage = {
+  sourceDomain: string;
+  destinationDomain: string;
+  nonce: Hex;
+  minFinalityThreshold: string;
+  finalityThresholdExecuted: string;
+  messageBody: Hex;
+  decodedMessageBody: { burnToken: Hex; mintRecipient: Hex; amount: string; messageSender: Hex } | null;
 };
 
 type Sent = { message: Hex; nonce: Hex; isFast: boolean; ageMs: number; isFinal: boolean };
@@ -65,6 +86,10 @@ export class LocalAttestation {
   readonly #now: () => number;
   /** By number: a message keeps its expiry until it is asked for anew. */
   readonly #expiries = new Map<Hex, bigint>();
+  /** By number: when a message that was asked for anew gets its new expiry. */
+  readonly #renewals = new Map<Hex, number>();
+  /** The last signed message of each kind of burn. */
+  readonly #signed = new Map<string, AttestedMessage>();
 
   /** `now`: milliseconds of the chains' time. */
   constructor(sides: readonly BridgeSide[], now: () => number) {
@@ -80,9 +105,13 @@ export class LocalAttestation {
     return Promise.all(seen.map((each) => this.#attest(each)));
   }
 
-  /** Signs a message anew, with a later expiry. False for an unknown one. */
-  renew(nonce: Hex): boolean {
-    return this.#expiries.delete(nonce);
+  /** Signs a message anew after a while, with a later expiry. */
+  renew(nonce: Hex): "renewed" | "refused" | "unknown" {
+    if (!this.#expiries.has(nonce)) return "unknown";
+    if (this.settings.refusesRenewals) return "refused";
+    const at = this.#now() + this.settings.renewedAfterMs;
+    this.#renewals.set(nonce, Math.min(this.#renewals.get(nonce) ?? at, at));
+    return "renewed";
   }
 
   async #readSent({ client, bridge }: BridgeSide, chainTx: Hex): Promise<Sent[]> {
@@ -105,10 +134,12 @@ export class LocalAttestation {
 
   async #attest({ message, nonce, isFast, ageMs, isFinal }: Sent): Promise<AttestedMessage> {
     const { signedAfterMs, delayReason, fastFeeBps, standardFeeBps } = this.settings;
-    const entry = { message, eventNonce: nonce, cctpVersion: 2 } as const;
+    const entry = { eventNonce: nonce, cctpVersion: 2 } as const;
     const canSign = ageMs >= signedAfterMs && delayReason === undefined && (isFast || isFinal);
-    if (!canSign)
-      return { ...entry, attestation: "PENDING", status: "pending_confirmations", delayReason: delayReason ?? null };
+    if (!canSign) {
+      const pending = { status: "pending_confirmations", attestation: "PENDING", message: "0x" } as const;
+      return { ...entry, ...pending, decodedMessage: null, delayReason: delayReason ?? null };
+    }
     const burn = parseBurnMessage(message);
     const feePpm = BigInt(Math.round((isFast ? fastFeeBps : standardFeeBps) * Number(PPM_PER_BPS)));
     const fee = ((burn?.units ?? 0n) * feePpm) / PPM;
@@ -124,14 +155,27 @@ export class LocalAttestation {
       message: signed,
       attestation: signature,
       status: "complete",
+      decodedMessage: decode(signed),
       delayReason: null,
     } as const;
-    return this.settings.alter?.(answer) ?? answer;
+    return this.settings.alter?.(answer) ?? this.#swapOnce(answer);
+  }
+
+  #swapOnce(answer: AttestedMessage): AttestedMessage {
+    const burn = parseBurnMessage(answer.message);
+    const key = [burn?.settleDomain, burn?.recipient, burn?.token, burn?.units].join("/");
+    const other = this.#signed.get(key);
+    this.#signed.set(key, answer);
+    if (!this.settings.swapsOnce || other === undefined || other.eventNonce === answer.eventNonce) return answer;
+    this.settings.swapsOnce = false;
+    return other;
   }
 
   async #expiryOf(nonce: Hex, settleDomain: number | undefined): Promise<bigint> {
     const known = this.#expiries.get(nonce);
-    if (known !== undefined) return known;
+    const isRenewed = (this.#renewals.get(nonce) ?? Infinity) <= this.#now();
+    if (known !== undefined && !isRenewed) return known;
+    this.#renewals.delete(nonce);
     const client = settleDomain === undefined ? undefined : this.#sideOf(settleDomain)?.client;
     const head = client === undefined ? INDEX_MAX : await client.getBlockNumber({ cacheTime: 0 });
     const expiry = head + this.settings.expiresAfterBlocks;
@@ -142,6 +186,26 @@ export class LocalAttestation {
   #sideOf(domain: number): BridgeSide | undefined {
     return this.#sides.find(({ bridge }) => bridge.domain === domain);
   }
+}
+
+function decode(message: Hex): DecodedMessage {
+  const burn = parseBurnMessage(message);
+  return {
+    sourceDomain: String(burn?.sourceDomain ?? ""),
+    destinationDomain: String(burn?.settleDomain ?? ""),
+    nonce: `0x${message.slice(2 + NONCE_BYTE * 2, 2 + (NONCE_BYTE + 32) * 2)}`,
+    minFinalityThreshold: String(readNumber(message, THRESHOLD_MIN_BYTE)),
+    finalityThresholdExecuted: String(readNumber(message, THRESHOLD_EXECUTED_BYTE)),
+    messageBody: `0x${message.slice(2 + BODY_BYTE * 2)}`,
+    decodedMessageBody: burn
+      ? {
+          burnToken: burn.token as Hex,
+          mintRecipient: burn.recipient as Hex,
+          amount: String(burn.units),
+          messageSender: burn.sender as Hex,
+        }
+      : null,
+  };
 }
 
 function readNumber(message: Hex, start: number): number {

@@ -97,7 +97,7 @@ export const ALARMS = {
     happened: "The bridge's service has not signed a burn for an hour and three times the finality time of its chain.",
     affects: "The merchants of these payouts. The money is between two chains, and only its issuer can go on.",
     remedy:
-      "Read `reason`: it is the service's own. Compare with its status page. `tributary doctor` shows whether it answers.",
+      "Read `reason`: it is the service's own. Compare with its status page. `tributary doctor` shows whether it answers. With `proof_of_another_burn`, check what answers at `bridge.attestationUrl`.",
     source: "checks",
   },
   crossing_not_received: {

@@ -6,6 +6,8 @@ import type { NewEvent } from "../../event/event.ts";
 import { appendEvents } from "../../event/store.ts";
 import { lockIntents, writeIntentProgress, type IntentRow } from "../../intent/store.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
+import type { MovementRow } from "../../watch/movement.ts";
+import { deleteAwaitedBurns, noteMints } from "../../watch/store/awaitedBurnStore.ts";
 import type { World } from "../../world.ts";
 import { listWaitingSweeps, sweepAgreementsTopic } from "../agreement/openAgreements.ts";
 import { listSweepLegs, preferIndexScans } from "../observe/sweepReads.ts";
@@ -97,6 +99,7 @@ async function landFound(
     at,
   });
   for (const { before, after } of corrections) changes.add(before, after);
+  const landedMints: bigint[] = [];
   for (const { settlementId, mintId, intentId, token, sweepTx } of swept) {
     const key = sweepKey({ intent_id: intentId, token, chain_tx: sweepTx });
     const [before, intent, sweep] = [settlements.get(settlementId), intents.get(intentId), sweeps.get(key)];
@@ -110,8 +113,10 @@ async function landFound(
       before,
       markCrossingLanded(before, sweep, { share, routeCostUnits: mint.bridgeFeeUnits, isRescued, at }),
     );
+    landedMints.push(mintId);
   }
   await changes.write(tx, world, "landed");
+  await deleteAwaitedBurns(tx, landedMints);
   await releaseDeposits(tx, { chain: settleChain, corrections });
   return { landed: changes.count, waiting: waiting.size };
 }
@@ -155,6 +160,11 @@ export async function revertCrossings(
   const changes = new CrossingChanges(at, intents);
   for (const before of rows) changes.add(before, revertCrossing(before, at));
   await changes.write(tx, world, "attested");
+  await awaitMintsOf(
+    tx,
+    rows.flatMap(({ burn_id }) => burn_id ?? []),
+    at,
+  );
 }
 
 /** Changed settlements of one transaction, with their events and their intents' totals. */
@@ -196,7 +206,10 @@ class CrossingChanges {
   }
 }
 
-/** Attested crossings whose mint is in a later sweep of the inbox. Reads in proportion to the crossings that wait on the chain. */
+/**
+ * Attested crossings whose mint is in a later sweep of the inbox. Reads in proportion to the recorded mints that have not landed: there are as many
+ * proven burns that nobody received as strangers care to make.
+ */
 async function listSweptCrossings(
   db: Db["root"],
   { settleChain, limit, intentIds }: { settleChain: Caip2; limit: number; intentIds?: readonly string[] },
@@ -206,14 +219,16 @@ async function listSweptCrossings(
   const { rows } = await sql<SweptCrossing>`
     select settlement.id as "settlementId", mint.id as "mintId", crossing.intent_id as "intentId",
       mint.token, sweep.chain_tx as "sweepTx"
-    from crossing join settlement on settlement.chain = crossing.chain and settlement.chain_tx = crossing.chain_tx
+    from awaited_burn awaited
+    cross join lateral (
+      select id, chain, intent_id, token, explained_by, block_number, place from movement
+      where movement.id = awaited.mint_id and movement.orphaned_at is null
+    ) as mint
+    join crossing on crossing.settle_chain = mint.chain and crossing.mint = mint.explained_by and crossing.status = 'attested'
+      and crossing.intent_id = mint.intent_id
+    join settlement on settlement.chain = crossing.chain and settlement.chain_tx = crossing.chain_tx
       and settlement.intent_id = crossing.intent_id and settlement.token = crossing.token
       and settlement.burn_id = crossing.movement_id and settlement.status = 'bridging'
-    cross join lateral (
-      select id, token, block_number, place from movement
-      where movement.chain = crossing.settle_chain and movement.explained_by = crossing.mint and movement.direction = 'in'
-        and movement.intent_id = crossing.intent_id and movement.orphaned_at is null limit 1
-    ) as mint
     cross join lateral (
       select chain_tx from movement departure
       where departure.intent_id = crossing.intent_id and departure.chain = crossing.settle_chain and departure.token = mint.token
@@ -221,12 +236,24 @@ async function listSweptCrossings(
         and (departure.block_number, departure.place) > (mint.block_number, mint.place)
       order by departure.block_number, departure.place limit 1
     ) as sweep
-    where crossing.settle_chain = ${settleChain} and crossing.status = 'attested' and ${isAsked}
+    where mint.chain = ${settleChain} and ${isAsked}
       and not exists (select from sweep_agreement agreement
         where agreement.chain = crossing.settle_chain and agreement.chain_tx = sweep.chain_tx and agreement.intent_id = crossing.intent_id
           and agreement.token = mint.token and agreement.state = 'asking')
     order by crossing.movement_id limit ${limit}`.execute(db);
   return rows;
+}
+
+/** The mints of crossings that are to land again. */
+async function awaitMintsOf(tx: Tx, burnIds: readonly bigint[], at: Date): Promise<void> {
+  if (burnIds.length === 0) return;
+  const { rows } = await sql<MovementRow>`
+    select mint.* from unnest(${array(burnIds, "int8")}) as burn (id) join crossing on crossing.movement_id = burn.id
+    cross join lateral (
+      select * from movement where movement.chain = crossing.settle_chain and movement.explained_by = crossing.mint
+        and movement.direction = 'in' offset 0
+    ) as mint`.execute(tx);
+  await noteMints(tx, rows, at);
 }
 
 /** The mints that each sweep moved on, in the order of the chain: those since the previous sweep of the inbox. */

@@ -6,7 +6,7 @@ import type { AwaitedBurnTable } from "../../db/roadSchema.ts";
 import { addMs } from "../../kernel/clock.ts";
 import type { MovementRow } from "../movement.ts";
 
-// Mints wait here until the burns that they end are known. The bridge station looks for those burns.
+// Mints wait here until the crossings that they end have landed. The bridge station looks for the burns of those that no crossing names.
 
 export type AwaitedBurn = Selectable<AwaitedBurnTable> & Pick<MovementRow, "intent_id" | "inbox">;
 
@@ -64,7 +64,7 @@ export async function writeBurnSearch(
     .execute();
 }
 
-/** Postpones mints that open burns may explain. */
+/** Postpones mints that crossings name, or that open burns may explain. */
 export async function postponeAwaitedBurns(db: Db, mintIds: readonly bigint[], at: Date): Promise<void> {
   if (mintIds.length === 0) return;
   await sql`
@@ -72,8 +72,8 @@ export async function postponeAwaitedBurns(db: Db, mintIds: readonly bigint[], a
     where mint_id = any(${array(mintIds, "int8")})`.execute(db.root);
 }
 
-/** Forgets mints whose burns are known, or which the chain no longer shows. */
-export async function deleteAwaitedBurns(db: Db, mintIds: readonly bigint[]): Promise<void> {
+/** Forgets mints whose crossings have landed, or which the chain no longer shows. */
+export async function deleteAwaitedBurns(db: Db["root"] | Tx, mintIds: readonly bigint[]): Promise<void> {
   if (mintIds.length === 0) return;
-  await sql`delete from awaited_burn where mint_id = any(${array(mintIds, "int8")})`.execute(db.root);
+  await sql`delete from awaited_burn where mint_id = any(${array(mintIds, "int8")})`.execute(db);
 }

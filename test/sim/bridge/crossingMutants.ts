@@ -20,8 +20,8 @@ const planted: readonly Mutant[] = [
     patches: [
       {
         path: "src/bridge/trackCrossings.ts",
-        search: "burn.reason === EXPIRED) await",
-        replace: "burn.attempts < 0) await",
+        search: "first?.crossing.reason === EXPIRED &&",
+        replace: "first !== undefined && first.crossing.attempts < 0 &&",
       },
     ],
   },

@@ -7,13 +7,13 @@ import { BridgeUnavailable, type BridgeService } from "../../bridge.ts";
 import { openAttestationClient } from "./attestationClient.ts";
 
 const BURN = {
-  domain: 3,
   settleDomain: 6,
-  chainTx: `0x${"7a".repeat(32)}`,
   inbox: `0x${"1b".repeat(20)}`,
   token: `0x${"70".repeat(20)}`,
   units: 100n,
 };
+const QUERY = { domain: 3, chainTx: `0x${"7a".repeat(32)}`, burns: [BURN] };
+const PAIR = { domain: 3, settleDomain: 6 };
 const word = (digits: string) => digits.padStart(64, "0");
 const SIGNATURE = `0x${"51".repeat(65)}`;
 const NONCE = "4e".repeat(32);
@@ -44,7 +44,7 @@ describe("the client of a bridge's service", () => {
 
   const track = async (messages: unknown) => {
     reply = { status: 200, text: JSON.stringify({ messages }) };
-    return service.track(BURN);
+    return (await service.track(QUERY))[0];
   };
   const complete = (message: unknown, attestation: unknown = SIGNATURE) => ({
     status: "complete",
@@ -86,7 +86,7 @@ describe("the client of a bridge's service", () => {
     };
     deepEqual(await track([delayed]), { kind: "pending", reason: "x".repeat(100) });
     reply = { status: 404, text: "" };
-    deepEqual(await service.track(BURN), { kind: "unseen" });
+    deepEqual(await service.track(QUERY), [{ kind: "unseen" }]);
   });
 
   for (const { what, status, text, isLimited = false } of [
@@ -101,7 +101,7 @@ describe("the client of a bridge's service", () => {
   ])
     test(`a service that answers ${what} counts as unavailable`, async () => {
       reply = { status, text };
-      await rejects(service.track(BURN), (error) => {
+      await rejects(service.track(QUERY), (error) => {
         ok(error instanceof BridgeUnavailable, String(error));
         deepEqual(error.isLimited, isLimited);
         return true;
@@ -111,7 +111,7 @@ describe("the client of a bridge's service", () => {
   test("fees that no service can charge count as not offered", async () => {
     const fees = async (body: unknown) => {
       reply = { status: 200, text: JSON.stringify(body) };
-      return service.fees(BURN);
+      return service.fees(PAIR);
     };
     const of = (fast: unknown, standard: unknown) => [
       { finalityThreshold: 1_000, minimumFee: fast },

@@ -6,20 +6,16 @@ import {
   type BurnProof,
   type BurnQuery,
   type BurnTracking,
+  type TransactionQuery,
 } from "../../bridge.ts";
-import { readBoundedText } from "../../../kernel/text/readBoundedText.ts";
+import { openLargeAnswers } from "./largeAnswers.ts";
 import { parseBurnMessage, toMessageAccount } from "@tributary/recover/bridge/burnMessage";
 
 // Circle's attestation service, version 2. Nothing that it says is trusted: a message must be that of the burn, and the settle chain verifies
 // the signatures.
 
 const CONNECTIONS_MAX = 10;
-const TIMEOUT_MS = 10_000;
-/**
- * Anybody may burn for an inbox, in one transaction with long messages of their own. Those of a full block have about ten million bytes in an
- * answer, and none may keep the inbox's proof from being found.
- */
-const RESPONSE_BYTES_MAX = 32_000_000;
+const CONNECT_MS = 10_000;
 const REASON_LENGTH_MAX = 100;
 const FAST_THRESHOLD = 1_000;
 const STANDARD_THRESHOLD = 2_000;
@@ -32,8 +28,11 @@ const BRIDGE = "cctp-v2";
 export type AttestationTransport = {
   /** Names the service in errors. */
   readonly host: string;
-  /** Makes one request. Rejects without an answer. */
-  request(method: "GET" | "POST", path: string): Promise<{ status: number; text: string }>;
+  /** Makes one request. Rejects without an answer. `release`: called when the text is no longer in use. */
+  request(
+    method: "GET" | "POST",
+    path: string,
+  ): Promise<{ status: number; text: string; release?: (() => void) | undefined }>;
   close(): Promise<void>;
 };
 
@@ -41,14 +40,15 @@ export type AttestationTransport = {
 export function openAttestationClient(url: string): BridgeService {
   const { origin, pathname, host } = new URL(url);
   const base = pathname.replace(/\/+$/, "");
-  const pool = new Pool(origin, { connections: CONNECTIONS_MAX, connectTimeout: TIMEOUT_MS });
+  const pool = new Pool(origin, { connections: CONNECTIONS_MAX, connectTimeout: CONNECT_MS });
+  const answers = openLargeAnswers();
   return createAttestationClient({
     host,
-    request: async (method, path) => {
-      const signal = AbortSignal.timeout(TIMEOUT_MS);
-      const response = await pool.request({ method, path: `${base}${path}`, signal });
-      return { status: response.statusCode, text: await readBoundedText(response.body, RESPONSE_BYTES_MAX) };
-    },
+    request: (method, path) =>
+      answers.read(async (signal) => {
+        const { statusCode: status, body } = await pool.request({ method, path: `${base}${path}`, signal });
+        return { status, body };
+      }),
     close: () => pool.destroy(),
   });
 }
@@ -56,79 +56,89 @@ export function openAttestationClient(url: string): BridgeService {
 export function createAttestationClient(transport: AttestationTransport): BridgeService {
   const { host } = transport;
 
-  async function request(method: "GET" | "POST", path: string): Promise<{ status: number; body: unknown }> {
+  /** `parse` gets the answer's value, undefined with a status of 4xx. The text is released when it returns. */
+  async function request<Result>(
+    [method, path]: readonly ["GET" | "POST", string],
+    parse: (body: unknown) => Result,
+  ): Promise<Result> {
+    let release: (() => void) | undefined;
     try {
-      const { status, text } = await transport.request(method, path);
+      const answer = await transport.request(method, path);
+      const { status, text } = answer;
+      release = answer.release;
       if (status === 429) throw new BridgeUnavailable(`${host} refuses further requests`, { isLimited: true });
-      if (status !== 200 && status !== 404) throw new BridgeUnavailable(`${host} answered with status ${status}`);
-      return { status, body: status === 200 ? JSON.parse(text) : undefined };
+      const isKnown = status === 200 || status === 404 || (method === "POST" && status >= 400 && status < 500);
+      if (!isKnown) throw new BridgeUnavailable(`${host} answered with status ${status}`);
+      return parse(status === 200 ? JSON.parse(text) : undefined);
     } catch (error) {
       throw toUnavailable(host, error);
+    } finally {
+      release?.();
     }
   }
 
   return {
-    async track(burn) {
-      const { status, body } = await request("GET", `/v2/messages/${burn.domain}?transactionHash=${burn.chainTx}`);
-      return status === 404 ? { kind: "unseen" } : parseTracking(host, body, burn);
-    },
-    async renew(mint) {
-      const { status } = await request("POST", `/v2/reattest/${mint.split("/").at(-1)}`);
-      if (status === 404) throw new BridgeUnavailable(`${host} does not know the message of ${mint}`);
-    },
-    async fees({ domain, settleDomain }) {
-      const { status, body } = await request("GET", `/v2/burn/USDC/fees/${domain}/${settleDomain}`);
-      if (status === 404) throw new BridgeUnavailable(`${host} has no fees from domain ${domain} to ${settleDomain}`);
-      return parseFees(host, body);
-    },
+    track: (query) =>
+      request(["GET", `/v2/messages/${query.domain}?transactionHash=${query.chainTx}`], (body) =>
+        body === undefined ? query.burns.map(() => ({ kind: "unseen" })) : parseTracking(host, body, query),
+      ),
+    renew: (mint) =>
+      request(["POST", `/v2/reattest/${mint.split("/").at(-1)}`], (body) =>
+        body === undefined ? "refused" : "requested",
+      ),
+    fees: ({ domain, settleDomain }) =>
+      request(["GET", `/v2/burn/USDC/fees/${domain}/${settleDomain}`], (body) => {
+        if (body === undefined)
+          throw new BridgeUnavailable(`${host} has no fees from domain ${domain} to ${settleDomain}`);
+        return parseFees(host, body);
+      }),
     close: () => transport.close(),
   };
 }
 
-function parseTracking(host: string, body: unknown, burn: BurnQuery): BurnTracking {
+function parseTracking(host: string, body: unknown, { domain, burns }: TransactionQuery): BurnTracking[] {
   const messages = readField(body, "messages");
   if (!Array.isArray(messages)) throw new BridgeUnavailable(`${host} answered without messages`);
-  let isPending = false;
+  const proofsOf = new Map<string, BurnProof[]>();
+  let isPending = messages.length === 0;
   let reason: string | undefined;
-  const proofs = messages.flatMap((entry: unknown): BurnProof[] => {
-    const status = readField(entry, "status");
-    if (status !== "complete") {
-      isPending = true;
-      const delay = readField(entry, "delayReason");
-      if (typeof delay === "string") reason = delay.slice(0, REASON_LENGTH_MAX);
-      return [];
+  for (const entry of messages as unknown[]) {
+    if (readField(entry, "status") === "complete") {
+      const found = toProof(entry, domain);
+      if (found !== undefined) proofsOf.set(found.key, [...(proofsOf.get(found.key) ?? []), found.proof]);
+      continue;
     }
-    const proof = toProof(entry, burn);
-    return proof === undefined ? [] : [proof];
+    isPending = true;
+    const delay = readField(entry, "delayReason");
+    if (typeof delay === "string") reason = delay.slice(0, REASON_LENGTH_MAX);
+  }
+  return burns.map((burn): BurnTracking => {
+    const proofs = proofsOf.get(burnKey(burn));
+    if (proofs !== undefined) return { kind: "proven", proofs };
+    return isPending ? { kind: "pending", reason } : { kind: "foreign" };
   });
-  if (proofs.length > 0) return { kind: "proven", proofs };
-  if (isPending || messages.length === 0) return { kind: "pending", reason };
-  return { kind: "foreign" };
 }
 
-/** Undefined for the message of another burn, and for one that is not this burn's although it should be. */
-function toProof(entry: unknown, burn: BurnQuery): BurnProof | undefined {
+/** A signed message as a proof of the burns with its key; undefined for anything else. */
+function toProof(entry: unknown, domain: number): { key: string; proof: BurnProof } | undefined {
   const [message, attestation] = [readField(entry, "message"), readField(entry, "attestation")];
   if (typeof message !== "string" || typeof attestation !== "string") return undefined;
   if (!/^0x(?:[0-9a-f]{2}){65,}$/i.test(attestation)) return undefined;
   const parsed = parseBurnMessage(message);
-  const inbox = toMessageAccount(burn.inbox);
-  const isOfBurn =
-    parsed !== undefined &&
-    parsed.sourceDomain === burn.domain &&
-    parsed.settleDomain === burn.settleDomain &&
-    parsed.sender === inbox &&
-    parsed.recipient === inbox &&
-    parsed.token === toMessageAccount(burn.token) &&
-    parsed.units === burn.units;
-  if (!isOfBurn) return undefined;
-  const { expirationBlock, nonce } = parsed;
-  return {
+  if (parsed === undefined || parsed.sourceDomain !== domain || parsed.sender !== parsed.recipient) return undefined;
+  const { settleDomain, recipient, token, units, expirationBlock, nonce } = parsed;
+  const proof = {
     message: message.toLowerCase(),
     attestation: attestation.toLowerCase(),
-    mint: `${BRIDGE}/${burn.domain}/${nonce}`,
+    mint: `${BRIDGE}/${domain}/${nonce}`,
     expiresAtBlock: expirationBlock === 0n ? undefined : expirationBlock,
   };
+  return { key: [settleDomain, recipient, token, units].join("/"), proof };
+}
+
+/** A message with this key is one of the burn. */
+function burnKey({ settleDomain, inbox, token, units }: BurnQuery): string {
+  return [settleDomain, toMessageAccount(inbox), toMessageAccount(token), units].join("/");
 }
 
 function parseFees(host: string, body: unknown): BridgeFees {

@@ -1,5 +1,6 @@
 import { hubAbi } from "@tributary/inbox/hubAbi";
 import type { Hex } from "@tributary/inbox/terms";
+import { TRANSACTION_GAS_MAX } from "@tributary/recover/gasLimit";
 import { decodeFunctionResult, encodeFunctionData, parseAbi } from "viem";
 import { ProviderFailed } from "../../reader.ts";
 import { SettleRefused, type BridgeSender, type BurnItem, type MintItem, type MintOutlook } from "../../sender.ts";
@@ -32,6 +33,7 @@ export function openEvmBridge(context: SenderContext, transmitter: Hex): BridgeS
         return { call, gasLimit: await findGasLimit(context, call) };
       }),
     mintOutlook: (item) => findMintOutlook(context, transmitter, item),
+    workMax: TRANSACTION_GAS_MAX,
     prepareMint: (world, item) =>
       prepareCall(world, context, async () => {
         const call = await planMint(context, transmitter, item);

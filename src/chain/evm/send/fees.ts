@@ -1,3 +1,4 @@
+import { withoutMargin } from "@tributary/recover/gasLimit";
 import { formatUnits } from "../../../kernel/units.ts";
 import type { SenderWorld } from "../../sender.ts";
 import type { FeeLimits, FeeQuote } from "../node.ts";
@@ -61,4 +62,9 @@ export function bumpFees(paid: FeeLimits, quote: FeeQuote, ceiling: bigint): Fee
     maxPriorityFeePerGas: raise(paid.maxPriorityFeePerGas, quoted.maxPriorityFeePerGas),
   };
   return bumped.maxFeePerGas > ceiling ? undefined : bumped;
+}
+
+/** What a call with this gas limit costs in the next block, about, in wei. Its limits cover a doubled base fee, and its gas limit has a margin. */
+export function presentFee(gasLimit: bigint, { maxFeePerGas, maxPriorityFeePerGas }: FeeLimits): bigint {
+  return (withoutMargin(gasLimit) * (maxFeePerGas + maxPriorityFeePerGas)) / 2n;
 }

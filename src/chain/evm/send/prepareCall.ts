@@ -1,7 +1,8 @@
-import { SettleRefused, type PreparedSettlement, type SenderWorld } from "../../sender.ts";
+import { SettleRefused, type PreparedMint, type SenderWorld } from "../../sender.ts";
 import { CallReverted } from "../node.ts";
 import type { SenderContext } from "./senderContext.ts";
 import type { SettleCall } from "./settleCall.ts";
+import { presentFee } from "./fees.ts";
 import { quoteFees, signAndStore } from "./signAndStore.ts";
 
 export type SettlePlan = { call: SettleCall; gasLimit: bigint };
@@ -11,11 +12,15 @@ export async function prepareCall(
   world: SenderWorld,
   context: SenderContext,
   plan: () => Promise<SettlePlan>,
-): Promise<PreparedSettlement | undefined> {
+): Promise<PreparedMint | undefined> {
   const fees = await quoteFees(world, context);
   if (fees === undefined) return undefined;
   const { call, gasLimit } = await mapReverted(plan);
-  return { store: (tx, at) => signAndStore(tx, context, { call, quote: { gasLimit, fees }, at }) };
+  return {
+    store: (tx, at) => signAndStore(tx, context, { call, quote: { gasLimit, fees }, at }),
+    work: gasLimit,
+    fee: presentFee(gasLimit, fees),
+  };
 }
 
 /** Throws SettleRefused for CallReverted. */
