@@ -19,27 +19,39 @@ const TIMEOUTS_MAX = 2;
  * not delay the others; it is logged, and the caller's next round tries it again. Throws other errors.
  */
 export async function isolateIntents({ log }: Pick<World, "log">, input: IsolatedWork): Promise<void> {
-  const { chain, work, step } = input;
+  const { chain, work } = input;
   let timeouts = 0;
-  const run = async (intentIds: readonly string[]): Promise<void> => {
-    const [intent, ...others] = intentIds;
-    if (intent === undefined) return;
-    try {
-      return await step(intentIds);
-    } catch (error) {
-      if (!isCausedByData(error)) throw error;
-      if (others.length === 0) {
-        if (isStatementTimeout(error) && (timeouts += 1) >= TIMEOUTS_MAX) throw error;
-        return raiseAlarm(
-          log,
-          { alarm: "intent_failed", chain, work, intent, err: error },
-          "an intent failed and was left out; it is tried again later",
-        );
-      }
-    }
-    const middle = Math.ceil(intentIds.length / 2);
-    await run(intentIds.slice(0, middle));
-    await run(intentIds.slice(middle));
-  };
-  await run(input.intentIds);
+  await runInHalves(input.intentIds, {
+    step: input.step,
+    onFailed: (intent, error) => {
+      if (isStatementTimeout(error) && (timeouts += 1) >= TIMEOUTS_MAX) throw error;
+      raiseAlarm(
+        log,
+        { alarm: "intent_failed", chain, work, intent, err: error },
+        "an intent failed and was left out; it is tried again later",
+      );
+    },
+  });
+}
+
+type HalvedWork = {
+  /** One transaction for these intents. */
+  step: (intentIds: readonly string[]) => Promise<void>;
+  /** For an intent that fails alone. */
+  onFailed: (intentId: string, error: unknown) => void;
+};
+
+/** Runs `step` for all of these intents, and for each half where it fails because of their rows. Throws other errors. */
+export async function runInHalves(intentIds: readonly string[], work: HalvedWork): Promise<void> {
+  const [intent, ...others] = intentIds;
+  if (intent === undefined) return;
+  try {
+    return await work.step(intentIds);
+  } catch (error) {
+    if (!isCausedByData(error)) throw error;
+    if (others.length === 0) return work.onFailed(intent, error);
+  }
+  const middle = Math.ceil(intentIds.length / 2);
+  await runInHalves(intentIds.slice(0, middle), work);
+  await runInHalves(intentIds.slice(middle), work);
 }

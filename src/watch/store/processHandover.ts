@@ -19,6 +19,7 @@ import {
   type StationName,
 } from "./quarantineStore.ts";
 import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
+import { runInHalves } from "./isolateIntents.ts";
 
 // How a station processes the movements of a chain. One intent that fails does not delay the others.
 
@@ -52,8 +53,8 @@ type Page = {
 };
 
 /**
- * Processes one batch of movements and advances the station's cursor. When the batch fails because of its rows, each of its intents is
- * processed alone, and those that fail alone are quarantined. Throws other errors, such as those of an unreachable database.
+ * Processes one batch of movements and advances the station's cursor. When the batch fails because of its rows, its intents are processed in
+ * halves, and those that fail alone are quarantined. Throws other errors, such as those of an unreachable database.
  */
 export async function processHandover<Result>(
   world: HandoverWorld,
@@ -71,8 +72,8 @@ export async function processHandover<Result>(
   } catch (error) {
     if (!isCausedByData(error)) throw error;
     const { station, chain } = handover;
-    world.log.warn({ station, chain, err: error }, "a batch of movements failed; its intents are processed one by one");
-    return processEachIntent(world, handover);
+    world.log.warn({ station, chain, err: error }, "a batch of movements failed; its intents are processed in halves");
+    return processInHalves(world, handover);
   }
 }
 
@@ -91,8 +92,8 @@ async function readPage<Result>(tx: Tx, handover: Handover<Result>): Promise<Pag
   };
 }
 
-/** A group is committed before the cursor passes it. A crash in between processes it again, which changes nothing. */
-async function processEachIntent<Result>(
+/** A half is committed before the cursor passes it. A crash in between processes it again, which changes nothing. */
+async function processInHalves<Result>(
   world: HandoverWorld,
   handover: Handover<Result>,
 ): Promise<HandoverResult<Result>> {
@@ -100,22 +101,25 @@ async function processEachIntent<Result>(
   if (page === undefined) return { results: [], isDone: true, hasPassed: false };
   const results: Result[] = [];
   const failures: { intentId: string; error: unknown }[] = [];
-  const groups = Map.groupBy(page.movements, (movement) => movement.intent_id);
-  for (const [intentId, movements] of groups) {
-    try {
+  // Another process may process this page meanwhile.
+  let isOvertaken = false;
+  const intentIds = distinctIntentIds(page.movements);
+  await runInHalves(intentIds, {
+    step: async (half) => {
+      if (isOvertaken) return;
+      const asked = new Set(half);
       const applied = await world.db.transaction(async (tx) => {
         if (await hasMoved(tx, handover, page.cursor)) return undefined;
+        const movements = page.movements.filter(({ intent_id }) => asked.has(intent_id));
         return { result: await handover.apply(tx, { movements, upto: page.upto }) };
       });
-      // Another process has processed this page.
-      if (applied === undefined) return { results, isDone: false, hasPassed: true };
-      results.push(applied.result);
-    } catch (error) {
-      if (!isCausedByData(error)) throw error;
-      failures.push({ intentId, error });
-    }
-  }
-  throwIfOverloaded(failures, groups.size);
+      if (applied === undefined) isOvertaken = true;
+      else results.push(applied.result);
+    },
+    onFailed: (intentId, error) => failures.push({ intentId, error }),
+  });
+  if (isOvertaken) return { results, isDone: false, hasPassed: true };
+  throwIfOverloaded(failures, intentIds.length);
   const rows = failures.map(({ intentId, error }) => newQuarantined(world, handover, { intentId, error, page }));
   const isAdvanced = await world.db.transaction(async (tx) => {
     if (await hasMoved(tx, handover, page.cursor)) return false;
@@ -181,9 +185,10 @@ async function retryIntent<Result>(
     const movements = await listPassedMovements(tx, row, { direction, cursor, limit: batchMax });
     const last = movements.length < batchMax ? undefined : movements.at(-1);
     const upto = last === undefined ? cursor : { chain, revision: last.revision, movement_id: last.id };
-    const applied = movements.length === 0 ? [] : [await handover.apply(tx, { movements, upto })];
+    // Before the movements: they are decided as those of an intent that has caught up.
     if (last === undefined) await deleteQuarantined(tx, row);
-    else await updateQuarantined(tx, { ...row, revision: last.revision, movement_id: last.id });
+    const applied = movements.length === 0 ? [] : [await handover.apply(tx, { movements, upto })];
+    if (last !== undefined) await updateQuarantined(tx, { ...row, revision: last.revision, movement_id: last.id });
     return { results: applied, isReleased: last === undefined };
   });
   const { station, intent_id: intent } = due;
