@@ -170,10 +170,15 @@ function selectOccupant(db: Db["root"], intent: OccupiedDestination) {
   );
 }
 
-/** Whether another active intent occupies the destination of `intent`. */
-export async function isDestinationTaken(tx: Tx, intent: IntentRow): Promise<boolean> {
-  const other = await selectOccupant(tx, intent).select("id").where("id", "<>", intent.id).executeTakeFirst();
-  return other !== undefined;
+/** Those of these intents whose destination another active intent occupies. */
+export async function listTakenDestinations(tx: Tx, intentIds: readonly string[]): Promise<Set<string>> {
+  if (intentIds.length === 0) return new Set();
+  const isSame = sql.raw(DESTINATION_COLUMNS.map((column) => `other.${column} = own.${column}`).join(" and "));
+  const { rows } = await sql<{ id: string }>`
+    select own.id from intent own where own.id = any(${array(intentIds, "text")}) and exists (
+      select from intent other where ${isSame} and other.status = 'active' and other.occupies and other.id <> own.id
+      offset 0)`.execute(tx);
+  return new Set(rows.map((row) => row.id));
 }
 
 /** An intent before its insert; the database assigns `seq`. */

@@ -2,7 +2,7 @@ import { findWatchedChain, type Catalog } from "../../catalog/catalog.ts";
 import type { Tx } from "../../db/database.ts";
 import type { HandoverCursorTable } from "../../db/roadSchema.ts";
 import { findRoutes } from "../../intent/routes/findRoutes.ts";
-import { isDestinationTaken, type IntentRow } from "../../intent/store.ts";
+import { listTakenDestinations, type IntentRow } from "../../intent/store.ts";
 import type { World } from "../../world.ts";
 import type { SingleProviderTotal } from "../agreement/agreement.ts";
 import { listUnchangedHoldings } from "../dust/dustStore.ts";
@@ -50,20 +50,24 @@ export async function readFacts(
   const totals = await loadSingleProviderTotals(tx, world.catalog, scope.intentIds);
   const chainsOf = Map.groupBy(intentChains, ({ intentId }) => intentId);
   const depositsOf = Map.groupBy(deposits, (deposit) => deposit.intent_id);
-  const cases: IntentCase[] = [];
-  for (const intent of intents) {
-    const facts = IntentFacts.of({
+  // A settled intent may lose its price, and become active again unless its destination is taken.
+  const mayReopen = intents.filter(({ status, occupies }) => status === "settled" && occupies);
+  const taken = await listTakenDestinations(
+    tx,
+    mayReopen.map(({ id }) => id),
+  );
+  return intents.map((intent) => ({
+    intent,
+    facts: IntentFacts.of({
       chains: new Map((chainsOf.get(intent.id) ?? []).map((on) => [on.chain, toChainFacts(world.catalog, on, heads)])),
       deposits: (depositsOf.get(intent.id) ?? []).map((deposit) => ({ before: deposit, after: deposit })),
       holdings: holdingsOf.get(intent.id) ?? [],
       routes: routesOf.get(intent.id) ?? [],
       singleProviderTotals: totals.filter(({ intentId }) => intentId === intent.id),
-      isDestinationTaken: intent.status === "settled" && intent.occupies && (await isDestinationTaken(tx, intent)),
+      isDestinationTaken: taken.has(intent.id),
       at,
-    });
-    cases.push({ intent, facts });
-  }
-  return cases;
+    }),
+  }));
 }
 
 function toChainFacts(catalog: Catalog, on: IntentChain, heads: ReadonlyMap<string, ChainHead>): ChainFacts {
