@@ -2,13 +2,19 @@ import { deepEqual, equal, ok } from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { createSolanaRpc, getBase64EncodedWireTransaction } from "@solana/kit";
 import type { SolanaInbox } from "@tributary/inbox/solana/address";
-import { buildSettle, buildUnnest } from "@tributary/inbox/solana/instructions";
+import { buildSettle, buildUnnest, readonlyMeta } from "@tributary/inbox/solana/instructions";
 import type { SolanaInstruction } from "@tributary/inbox/solana/instructions";
-import { decodeKey } from "@tributary/inbox/solana/keys";
+import { decodeKey, token2022Program, tokenProgram } from "@tributary/inbox/solana/keys";
 import type { Transfer } from "../../src/chain/reader.ts";
 import type { SolanaReader } from "../../src/chain/solana/read/solanaReader.ts";
 import { LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../src/dev/solana/fixtures.ts";
-import { createTokenAccount, findTokenAccount, mintTokens, transferTokens } from "../../src/dev/solana/instructions.ts";
+import {
+  createTokenAccount,
+  findTokenAccount,
+  mintTokens,
+  sendLamports,
+  transferTokens,
+} from "../../src/dev/solana/instructions.ts";
 import type { LocalSolana } from "../../src/dev/solana/startLocalSolana.ts";
 import { createWallet, payTokens } from "../support/solana.ts";
 import {
@@ -22,7 +28,7 @@ import {
   type TestInboxes,
   USDC,
 } from "../support/solanaInboxes.ts";
-import { signWithKit } from "../support/solanaKit.ts";
+import { sendVersion1, signWithKit } from "../support/solanaKit.ts";
 
 // Every way of money into and out of an inbox: the exact credit, or none.
 
@@ -299,6 +305,37 @@ describe("transfers of inboxes on Solana", () => {
     });
     await rpc.sendTransaction(getBase64EncodedWireTransaction(signed), { encoding: "base64" }).send();
     deepEqual(shorten(await transfersOf(inbox)), [credit(inbox, 65)]);
+  });
+
+  test("payments and settlements in transactions of version 1 are read like the others", async () => {
+    const inbox = inboxes.create();
+    const from = scene.startBlock();
+    const instructions = [open(inbox), transfer(inbox.tokenAccount, 10_000n)];
+    const paid = await sendVersion1(solana, { payer, instructions });
+    const settle = buildSettle([inbox], { rentRecipient: true });
+    await sendVersion1(solana, { payer: operator, instructions: [settle] });
+    const found = await transfersOf(inbox, from);
+    deepEqual(shorten(found), [credit(inbox, 10_000), ...settled(inbox, 10_000)]);
+    equal(found[0]?.chainTx, paid);
+    deepEqual(shorten(await listProgram(from)), settled(inbox, 10_000));
+  });
+
+  test("a stranger who names an inbox's account, with a token program or without one, changes and costs nothing", async () => {
+    const inbox = inboxes.create();
+    send(sendLamports(payer.address, inbox.tokenAccount, 1_000_000n));
+    solana.control.nextSlot();
+    pay(inbox, 5n);
+    solana.control.nextSlot();
+    const touch = sendLamports(payer.address, inbox.tokenAccount, 1n);
+    for (const program of [undefined, tokenProgram, token2022Program]) {
+      const named = program === undefined ? [] : [readonlyMeta(program)];
+      send({ ...touch, accounts: [...touch.accounts, ...named] });
+      solana.control.nextSlot();
+    }
+    deepEqual(shorten(await transfersOf(inbox)), [credit(inbox, 5)]);
+    pay(inbox, 6n);
+    send(touch);
+    deepEqual(shorten(await transfersOf(inbox)), [credit(inbox, 5), credit(inbox, 6)]);
   });
 
   test("a frozen account still holds its money", async () => {

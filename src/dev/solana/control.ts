@@ -115,6 +115,13 @@ export class LocalSolanaControl {
     throw new Error(`the transaction failed: ${JSON.stringify(landed?.error)} ${landed?.logs.join("\n")}`);
   }
 
+  /** Makes nodes say that a transaction is of a later version than they are asked for, as after an upgrade of the network. */
+  claimVersion(signature: string, version: number): void {
+    const landed = this.#ledger.transaction(signature);
+    if (landed === undefined) throw new Error(`${signature} has not landed`);
+    landed.version = version;
+  }
+
   airdrop(to: string, lamports: bigint): string {
     const { faucet } = SOLANA_ACCOUNTS;
     return this.send([faucet], [sendLamports(faucet.address, to, lamports)]);

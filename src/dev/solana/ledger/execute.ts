@@ -1,13 +1,13 @@
 import { createPublicKey, verify } from "node:crypto";
 import { decodeKey, encodeKey, systemProgram } from "@tributary/inbox/solana/keys";
-import { FailedTransactionMetadata } from "litesvm/dist/internal.js";
-import type { Account, SimulatedTransactionInfo, TransactionMetadata } from "litesvm/dist/internal.js";
+import { Account, FailedTransactionMetadata } from "litesvm/dist/internal.js";
+import type { SimulatedTransactionInfo, TransactionMetadata } from "litesvm/dist/internal.js";
 import { decodeBase58 } from "@tributary/inbox/solana/base58";
 import type { Balances, LandedTransaction, LoadedKeys, Outcome } from "./executedTransaction.ts";
 import type { Block, Commitment, Ledger } from "./ledger.ts";
-import { readMint, readTokenAccount } from "./tokenAccounts.ts";
+import { readMint, readTokenAccount, TOKEN_PROGRAMS } from "./tokenAccounts.ts";
 import { isWritableKey } from "./transaction.ts";
-import type { ParsedTransaction } from "./transaction.ts";
+import type { ParsedMessage, ParsedTransaction } from "./transaction.ts";
 import { toTransactionError } from "./transactionErrors.ts";
 
 // Runs transactions in the open block, or without a trace on an earlier one.
@@ -35,7 +35,8 @@ const UNITS_MAX = 1_400_000n;
 const SLOT_HASHES = 512;
 
 /** Whether every signature is of its signer. */
-export function hasValidSignatures({ parsed, message }: { parsed: ParsedTransaction; message: Uint8Array }): boolean {
+export function hasValidSignatures(parsed: ParsedTransaction): boolean {
+  const { message } = parsed;
   return parsed.signatures.every((signature, index) => {
     const signer = parsed.staticKeys[index];
     const bytes = decodeBase58(signature);
@@ -44,11 +45,6 @@ export function hasValidSignatures({ parsed, message }: { parsed: ParsedTransact
     const key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
     return verify(null, message, key, bytes);
   });
-}
-
-/** The bytes that are signed. A transaction has fewer than 128 signatures, so their number is one byte. */
-export function messageOf({ wire, signatures }: Pick<ParsedTransaction, "wire" | "signatures">): Uint8Array {
-  return wire.subarray(1 + 64 * signatures.length);
 }
 
 /** Why the block would refuse the transaction without charging for it; undefined when it would run it. */
@@ -68,17 +64,29 @@ export function runTransaction(ledger: Ledger, parsed: ParsedTransaction): Lande
   const writableKeys = [...parsed.staticKeys.filter((_key, index) => isWritableKey(parsed, index)), ...loaded.writable];
   ledger.remember(writableKeys);
   const before = readBalances(ledger, keys);
-  ledger.svm.setSigverify(true);
-  const result = ledger.svm.sendVersionedTransaction(parsed.wire);
+  const isOtherWire = parsed.engineWire !== parsed.wire;
+  if (isOtherWire && !hasValidSignatures(parsed)) return undefined;
+  ledger.svm.setSigverify(!isOtherWire);
+  const result = ledger.svm.sendVersionedTransaction(parsed.engineWire);
   const outcome = readOutcome(result);
   // What is charged for has landed, failed or not.
   if (outcome.error !== null && balanceOf(ledger, payer) === before.lamports[0]) return undefined;
   const signature = parsed.signatures[0] ?? "";
+  chargePriority(ledger, parsed);
   const after = readBalances(ledger, keys);
   // Lamports move between the accounts, and only the fee leaves them.
   const sum = (lamportsOf: readonly bigint[]) => lamportsOf.reduce((total, each) => total + each, 0n);
   const fee = sum(before.lamports) - sum(after.lamports);
   return ledger.land({ ...outcome, signature, parsed, keys, writableKeys, loaded, fee, before, after });
+}
+
+/** The engine runs a message of version 1 as one of version 0, which does not name this fee. */
+function chargePriority(ledger: Ledger, { config, staticKeys }: ParsedTransaction): void {
+  const payer = staticKeys[0] ?? "";
+  const [account, fee] = [ledger.account(payer), BigInt(config?.priorityFee ?? 0)];
+  if (account === null || fee === 0n) return;
+  const left = account.lamports() > fee ? account.lamports() - fee : 0n;
+  ledger.write(payer, new Account(left, account.data(), account.owner(), account.executable(), account.rentEpoch()));
 }
 
 export type SimulationOptions = {
@@ -94,8 +102,8 @@ export function simulateTransaction(ledger: Ledger, parsed: ParsedTransaction, o
   const keys = [...parsed.staticKeys, ...loaded.writable, ...loaded.readonly, ...tables];
   provideSlotHashes(ledger, parsed);
   return withStateOf({ ledger, at, keys }, () => {
-    ledger.svm.setSigverify(options.isSigverified);
-    const result = ledger.svm.simulateVersionedTransaction(parsed.wire);
+    ledger.svm.setSigverify(options.isSigverified && parsed.engineWire === parsed.wire);
+    const result = ledger.svm.simulateVersionedTransaction(parsed.engineWire);
     const changed = result instanceof FailedTransactionMetadata ? [] : result.postAccounts();
     const accounts = new Map(changed.map((each) => [encodeKey(each.address), each.account()]));
     return { ...readOutcome(result), accounts };
@@ -119,7 +127,8 @@ function withStateOf<Result>(
 }
 
 /** Fee of the signatures plus what the transaction bids for priority. */
-export function feeOf({ header, instructions, staticKeys }: Omit<ParsedTransaction, "wire" | "signatures">): bigint {
+export function feeOf({ header, instructions, staticKeys, config }: ParsedMessage): bigint {
+  if (config) return FEE_PER_SIGNATURE * BigInt(header.numRequiredSignatures) + BigInt(config.priorityFee ?? 0);
   const programs = instructions.map(({ programIdIndex }) => staticKeys[programIdIndex] ?? "");
   let price = 0n;
   let limit = programs.reduce((units, program) => units + (BUILTINS.has(program) ? UNITS_OF_BUILTIN : UNITS), 0n);
@@ -160,13 +169,15 @@ function balanceOf(ledger: Ledger, key: string): bigint {
 
 function readBalances(ledger: Ledger, keys: readonly string[]): Balances {
   const lamports = keys.map((key) => balanceOf(ledger, key));
+  // Nodes list token balances only where a token program may have changed them.
+  if (!keys.some((key) => TOKEN_PROGRAMS.includes(key))) return { lamports, tokens: [] };
   const tokens = keys.flatMap((key, accountIndex) => {
     if (ledger.isProgram(key)) return [];
     const token = readTokenAccount(ledger.account(key));
     if (token === undefined) return [];
     const { mint, owner, programId, units } = token;
-    const decimals = readMint(ledger.account(mint))?.decimals ?? 0;
-    return [{ accountIndex, mint, owner, programId, units, decimals }];
+    const decimals = readMint(ledger.account(mint))?.decimals;
+    return decimals === undefined ? [] : [{ accountIndex, mint, owner, programId, units, decimals }];
   });
   return { lamports, tokens };
 }

@@ -43,4 +43,6 @@ export type LandedTransaction = ExecutedTransaction & {
   readonly slot: number;
   /** Position in its block. */
   readonly index: number;
+  /** As nodes name it; a later one than the chain runs where the control says so. */
+  version: ParsedTransaction["version"] | number;
 };

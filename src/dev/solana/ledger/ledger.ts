@@ -244,7 +244,12 @@ export class Ledger {
 
   land(executed: ExecutedTransaction): LandedTransaction {
     const { open } = this;
-    const landed: LandedTransaction = { ...executed, slot: open.slot, index: open.transactions.length };
+    const landed: LandedTransaction = {
+      ...executed,
+      slot: open.slot,
+      index: open.transactions.length,
+      version: executed.parsed.version,
+    };
     open.transactions.push(landed);
     for (const key of landed.writableKeys) open.changed.add(key);
     this.#transactions.add(landed);

@@ -1,7 +1,9 @@
 import { encodeKey } from "@tributary/inbox/solana/keys";
 import { encodeBase58 } from "@tributary/inbox/solana/base58";
+import { readMessageV1, toVersion0, VERSION_1_BYTE, type TransactionConfig } from "./transactionV1.ts";
 
-// Reads the bytes of a transaction: signatures, then a message of the legacy version or of version 0.
+// Reads the bytes of a transaction: signatures, then a message of the legacy version or of version 0, or a message of version 1 and then its
+// signatures.
 
 export type MessageHeader = {
   readonly numRequiredSignatures: number;
@@ -20,14 +22,22 @@ export type TableLookup = {
 };
 export type ParsedTransaction = {
   readonly wire: Uint8Array;
+  /** The bytes that are signed. */
+  readonly message: Uint8Array;
+  /** The bytes for the engine, which knows the versions up to 0 only. */
+  readonly engineWire: Uint8Array;
   readonly signatures: readonly string[];
-  readonly version: "legacy" | 0;
+  readonly version: "legacy" | 0 | 1;
+  /** Of version 1. */
+  readonly config?: TransactionConfig;
   readonly header: MessageHeader;
   readonly staticKeys: readonly string[];
   readonly recentBlockhash: string;
   readonly instructions: readonly CompiledInstruction[];
   readonly lookups: readonly TableLookup[];
 };
+
+export type ParsedMessage = Omit<ParsedTransaction, "wire" | "engineWire" | "message" | "signatures">;
 
 export class MalformedTransaction extends Error {}
 
@@ -38,21 +48,36 @@ const VERSION_BIT = 0x80;
 /** Throws a MalformedTransaction when the bytes are none. */
 export function parseTransaction(wire: Uint8Array): ParsedTransaction {
   const reader = new Reader(wire);
+  if (wire[0] === VERSION_1_BYTE) return parseVersion1(reader, wire);
   const signatures = reader.list(() => encodeBase58(reader.take(SIGNATURE_BYTES)));
-  const { version, header, staticKeys, recentBlockhash, instructions, lookups } = parseMessage(reader);
+  const start = reader.at;
+  const message = parseMessage(reader);
   if (!reader.isAtEnd) throw new MalformedTransaction("bytes after the end");
-  if (signatures.length === 0 || signatures.length !== header.numRequiredSignatures)
+  if (signatures.length === 0 || signatures.length !== message.header.numRequiredSignatures)
     throw new MalformedTransaction("wrong number of signatures");
-  return { wire, signatures, version, header, staticKeys, recentBlockhash, instructions, lookups };
+  return { ...message, wire, engineWire: wire, message: wire.subarray(start), signatures };
+}
+
+function parseVersion1(reader: Reader, wire: Uint8Array): ParsedTransaction {
+  const parsed = parseMessage(reader);
+  const end = reader.at;
+  const count = parsed.header.numRequiredSignatures;
+  const bytes = Array.from({ length: count }, () => reader.take(SIGNATURE_BYTES));
+  if (!reader.isAtEnd) throw new MalformedTransaction("bytes after the end");
+  if (count === 0) throw new MalformedTransaction("wrong number of signatures");
+  const signatures = bytes.map((each) => encodeBase58(each));
+  const transaction = { ...parsed, wire, engineWire: wire, message: wire.subarray(0, end), signatures };
+  return { ...transaction, engineWire: toVersion0(transaction, Buffer.concat(bytes)) };
 }
 
 /** The message alone, as wallets send it to learn its fee. */
-export function parseMessageBytes(bytes: Uint8Array): Omit<ParsedTransaction, "wire" | "signatures"> {
+export function parseMessageBytes(bytes: Uint8Array): ParsedMessage {
   return parseMessage(new Reader(bytes));
 }
 
-function parseMessage(reader: Reader): Omit<ParsedTransaction, "wire" | "signatures"> {
+function parseMessage(reader: Reader): ParsedMessage {
   const first = reader.byte();
+  if (first === VERSION_1_BYTE) return parseMessageV1(reader);
   const isVersioned = (first & VERSION_BIT) !== 0;
   if (isVersioned && first !== VERSION_BIT) throw new MalformedTransaction("unknown version");
   const header = {
@@ -77,6 +102,15 @@ function parseMessage(reader: Reader): Omit<ParsedTransaction, "wire" | "signatu
   return { version: isVersioned ? 0 : "legacy", header, staticKeys, recentBlockhash, instructions, lookups };
 }
 
+function parseMessageV1(reader: Reader): ParsedMessage {
+  const message = readMessageV1(reader);
+  if (message === undefined) throw new MalformedTransaction("a message that breaks the rules of version 1");
+  const { header, staticKeys } = message;
+  if (staticKeys.length < header.numRequiredSignatures || new Set(staticKeys).size !== staticKeys.length)
+    throw new MalformedTransaction("wrong account keys");
+  return { ...message, version: 1, lookups: [] };
+}
+
 /** Whether the message writes this account of its own list. */
 export function isWritableKey({ header, staticKeys }: Pick<ParsedTransaction, "header" | "staticKeys">, index: number) {
   const { numRequiredSignatures, numReadonlySignedAccounts, numReadonlyUnsignedAccounts } = header;
@@ -91,6 +125,10 @@ class Reader {
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
+  }
+
+  get at(): number {
+    return this.#at;
   }
 
   get isAtEnd(): boolean {

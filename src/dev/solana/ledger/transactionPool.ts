@@ -1,4 +1,4 @@
-import { hasValidSignatures, messageOf, runTransaction } from "./execute.ts";
+import { hasValidSignatures, runTransaction } from "./execute.ts";
 import type { Ledger } from "./ledger.ts";
 import type { ParsedTransaction } from "./transaction.ts";
 
@@ -34,6 +34,6 @@ export class TransactionPool {
 
   #run(parsed: ParsedTransaction): void {
     // The runtime would charge nobody for a wrong signature either; asking first keeps the ledger free of it.
-    if (hasValidSignatures({ parsed, message: messageOf(parsed) })) runTransaction(this.#ledger, parsed);
+    if (hasValidSignatures(parsed)) runTransaction(this.#ledger, parsed);
   }
 }

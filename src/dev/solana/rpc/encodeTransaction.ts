@@ -2,7 +2,7 @@ import { encodeBase58 } from "@tributary/inbox/solana/base58";
 import type { Balances, LandedTransaction } from "../ledger/executedTransaction.ts";
 import { formatTokenAmount } from "../ledger/tokenAccounts.ts";
 import type { CompiledInstruction } from "../ledger/transaction.ts";
-import type { CallOptions } from "./params.ts";
+import { readInteger, type CallOptions } from "./params.ts";
 import { RpcError } from "./rpcError.ts";
 
 /** A transaction with what it did, as nodes write it. Throws an RpcError for a version that the caller did not allow. */
@@ -25,11 +25,12 @@ export function encodeWithAccounts(landed: LandedTransaction, options: CallOptio
   };
 }
 
-/** Callers that name no version get transactions of the legacy version only, and are not told the version. */
-function encodeVersion({ parsed }: LandedTransaction, { maxSupportedTransactionVersion: max }: CallOptions): object {
-  if (max !== undefined && max !== null) return { version: parsed.version };
-  if (parsed.version === "legacy") return {};
-  const words = `Transaction version (${parsed.version}) is not supported by the requesting client. Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": ${parsed.version}`;
+/** Callers that name no version get transactions of the legacy version only, and are not told the version. Others name the highest one. */
+function encodeVersion({ version }: LandedTransaction, { maxSupportedTransactionVersion: max }: CallOptions): object {
+  const allowed = max === undefined || max === null ? undefined : readInteger(max);
+  if (version === "legacy") return allowed === undefined ? {} : { version };
+  if (allowed !== undefined && version <= allowed) return { version };
+  const words = `Transaction version (${version}) is not supported by the requesting client. Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": ${version}`;
   throw new RpcError("unsupportedTransactionVersion", words);
 }
 
@@ -38,7 +39,12 @@ function encodeWire(landed: LandedTransaction, { encoding }: CallOptions): unkno
   if (encoding === "base64") return [Buffer.from(parsed.wire).toString("base64"), "base64"];
   if (encoding === "base58") return [encodeBase58(parsed.wire), "base58"];
   const { signatures, header, recentBlockhash, lookups, staticKeys } = parsed;
-  const tables = parsed.version === 0 ? { addressTableLookups: lookups } : {};
+  const tables =
+    parsed.version === 0
+      ? { addressTableLookups: lookups }
+      : parsed.config === undefined
+        ? {}
+        : { transactionConfig: parsed.config };
   if (encoding === "jsonParsed") {
     const instructions = parsed.instructions.map(({ programIdIndex, accounts, data }) => ({
       programId: keys[programIdIndex],

@@ -1,10 +1,11 @@
 import { transactionBytesMax } from "@tributary/inbox/solana/message";
 import type { Outcome } from "../ledger/executedTransaction.ts";
-import { feeOf, findRefusal, hasValidSignatures, messageOf, simulateTransaction } from "../ledger/execute.ts";
+import { feeOf, findRefusal, hasValidSignatures, simulateTransaction } from "../ledger/execute.ts";
 import type { Simulation } from "../ledger/execute.ts";
 import type { Commitment, Ledger } from "../ledger/ledger.ts";
 import { MalformedTransaction, parseMessageBytes, parseTransaction } from "../ledger/transaction.ts";
 import type { ParsedTransaction } from "../ledger/transaction.ts";
+import { BYTES_MAX_V1, VERSION_1_BYTE } from "../ledger/transactionV1.ts";
 import type { TransactionPool } from "../ledger/transactionPool.ts";
 import { describeTransactionError } from "../ledger/transactionErrors.ts";
 import { encodeAccount } from "./encodeAccount.ts";
@@ -91,8 +92,7 @@ function preflight(ledger: Ledger, parsed: ParsedTransaction, at: Commitment): v
 }
 
 function verifySignatures(parsed: ParsedTransaction): void {
-  if (!hasValidSignatures({ parsed, message: messageOf(parsed) }))
-    throw new RpcError("signatureFailure", "Transaction signature verification failure");
+  if (!hasValidSignatures(parsed)) throw new RpcError("signatureFailure", "Transaction signature verification failure");
 }
 
 function refuse(error: string): Simulation {
@@ -127,8 +127,9 @@ function readTransaction(value: unknown, { encoding = "base58" }: CallOptions): 
   const text = readText(value);
   const bytes = encoding === "base64" ? decodeBase64(text) : parseBase58(text);
   if (bytes === undefined) throw new RpcError("invalidParams", `invalid ${String(encoding)} encoding`);
-  if (bytes.length > transactionBytesMax) {
-    const words = `decoded ${TYPE} too large: ${bytes.length} bytes (max: ${transactionBytesMax} bytes)`;
+  const max = bytes[0] === VERSION_1_BYTE ? BYTES_MAX_V1 : transactionBytesMax;
+  if (bytes.length > max) {
+    const words = `decoded ${TYPE} too large: ${bytes.length} bytes (max: ${max} bytes)`;
     throw new RpcError("invalidParams", words);
   }
   try {
