@@ -81,6 +81,12 @@ describe("transfers of inboxes on Solana", () => {
     identity: inbox.tokenAccount,
   });
 
+  /** What came in after the last leg of its transaction. */
+  const creditAfter = (inbox: SolanaInbox, units: number) => ({
+    ...credit(inbox, units),
+    identity: `${inbox.tokenAccount}/after`,
+  });
+
   test("a payment of a wallet is one transfer, whichever instruction it uses", async () => {
     const [checked, plain] = [inboxes.create(), inboxes.create()];
     const first = pay(checked, 1_500_000n);
@@ -270,9 +276,48 @@ describe("transfers of inboxes on Solana", () => {
       [payer, operator],
       [buildSettle([inbox], { rentRecipient: true }), open(inbox), transfer(inbox.tokenAccount, 900n)],
     );
-    deepEqual(shorten(await listProgram(from)), [credit(inbox, 900), ...settled(inbox, 300)]);
-    deepEqual(shorten(await transfersOf(inbox, from)), [credit(inbox, 900), ...settled(inbox, 300)]);
+    const expected = [...settled(inbox, 300), creditAfter(inbox, 900)];
+    deepEqual(shorten(await listProgram(from)), expected);
+    deepEqual(shorten(await transfersOf(inbox, from)), expected);
     equal(await unitsOf(inbox), 900n);
+  });
+
+  test("D48 what comes in after the last leg of its transaction is a credit of its own, in a later place", async () => {
+    for (const [isClosed, early, late] of [
+      [false, 100n, 10_000n],
+      [true, 700n, 3n],
+      [false, 500n, 0n],
+    ] as const) {
+      const inbox = inboxes.create();
+      const from = scene.startBlock();
+      const settle = buildSettle([inbox], { rentRecipient: isClosed });
+      const paid = late === 0n ? [] : [open(inbox), transfer(inbox.tokenAccount, late)];
+      solana.control.send([payer, operator], [open(inbox), transfer(inbox.tokenAccount, early), settle, ...paid]);
+      const found = await transfersOf(inbox, from);
+      const after = late === 0n ? [] : [creditAfter(inbox, Number(late))];
+      deepEqual(shorten(found), [credit(inbox, Number(early)), ...settled(inbox, Number(early)), ...after]);
+      deepEqual(
+        found.map(({ place }) => place),
+        found.map(({ place }) => place).toSorted((one, other) => Number(one - other)),
+      );
+      deepEqual(shorten(await listProgram(from)), shorten(found));
+      equal(await unitsOf(inbox), late);
+    }
+  });
+
+  test("D48 two settlements in one transaction leave what came in after the second one", async () => {
+    const inbox = inboxes.create();
+    pay(inbox, 300n);
+    const from = scene.startBlock();
+    const settle = buildSettle([inbox]);
+    const pays = (units: bigint) => transfer(inbox.tokenAccount, units);
+    send(pays(200n), settle, pays(1_000n), settle, pays(40n));
+    const found = shorten(await transfersOf(inbox, from));
+    deepEqual(
+      found.filter(({ to }) => to === inbox.address),
+      [credit(inbox, 1_200), creditAfter(inbox, 40)],
+    );
+    equal(await unitsOf(inbox), 40n);
   });
 
   test("an account that others closed and handed over is none of the inbox's", async () => {

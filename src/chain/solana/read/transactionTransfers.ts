@@ -17,10 +17,16 @@ export type AccountTransfer = {
   identity: string;
 };
 
+/** Ends the identity of what came in after the last leg. */
+const AFTER_LEGS = "after";
+
 /** A token account that belongs to its owner and mint by derivation, with its change. */
 type Holder = { owner: string; mint: string; gained: bigint };
 
-/** Incoming transfers in the order of their accounts, then those of the inbox program in the order of their execution. */
+/**
+ * What came in before the first leg of its account, in the order of the accounts, then the legs in the order of their execution, then what came in
+ * after the last leg (D48). A sweep takes what was there at its moment, so what came in later must not be counted as taken.
+ */
 export function findTransfers(transaction: SolanaTransaction, { program }: { program: string }): AccountTransfer[] {
   if (!transaction.succeeded) return [];
   const before = byAccount(transaction.before);
@@ -54,13 +60,21 @@ export function findTransfers(transaction: SolanaTransaction, { program }: { pro
     });
   }
   const moved = new Set(legs.map(({ source }) => source));
-  const incoming = [...holders]
-    .filter(([, { gained }]) => gained > 0n)
-    .map(([identity, { owner, mint, gained }]): AccountTransfer => {
-      const from = findSender({ mint, to: owner }, { before, after, moved }) ?? mint;
-      return { token: mint, from, to: owner, units: gained, identity };
-    });
-  return [...incoming, ...outgoing];
+  const incoming = [...holders].map(([account, { owner, mint, gained }]) => {
+    const isMoved = moved.has(account);
+    const held = after.get(account);
+    const left = isMoved && held?.owner === owner && held.mint === mint ? held.units : 0n;
+    const late = left < gained ? left : gained;
+    const from = gained > 0n ? (findSender({ mint, to: owner }, { before, after, moved }) ?? mint) : mint;
+    const shared = { token: mint, from, to: owner };
+    return {
+      first: { ...shared, units: gained - late, identity: account },
+      late: { ...shared, units: late, identity: `${account}/${AFTER_LEGS}` },
+    };
+  });
+  const arrived = ({ units }: AccountTransfer) => units > 0n;
+  const [first, late] = [incoming.map((each) => each.first), incoming.map((each) => each.late)];
+  return [...first.filter(arrived), ...outgoing, ...late.filter(arrived)];
 }
 
 function byAccount(balances: readonly TokenBalance[]): Map<string, TokenBalance> {
