@@ -1,15 +1,17 @@
 import { deepEqual, equal, ok, rejects } from "node:assert/strict";
 import { after, before, beforeEach, describe, test } from "node:test";
-import { buildSettle } from "@tributary/inbox/solana/instructions";
+import { buildSettle, readonlyMeta } from "@tributary/inbox/solana/instructions";
+import { tokenProgram } from "@tributary/inbox/solana/keys";
 import type { SolanaInbox } from "@tributary/inbox/solana/address";
 import { ProviderFailed, type Transfer } from "../../src/chain/reader.ts";
-import { SOLANA_ACCOUNTS } from "../../src/dev/solana/fixtures.ts";
+import { LOCAL_INBOX_PROGRAM, SOLANA_ACCOUNTS } from "../../src/dev/solana/fixtures.ts";
+import { sendLamports } from "../../src/dev/solana/instructions.ts";
 import { changeResult, startSolanaProxy, type SolanaFault, type SolanaProxy } from "../support/solanaProxy.ts";
 import { ReaderScene, USDC } from "../support/solanaInboxes.ts";
 
 // What providers do wrong: the reader finds exactly what happened, or fails. It never finds a part.
 
-const { operator } = SOLANA_ACCOUNTS;
+const { operator, stranger } = SOLANA_ACCOUNTS;
 const LIST = "getSignaturesForAddress";
 
 type Entry = { signature: string; slot: number; err: unknown; confirmationStatus: string };
@@ -297,6 +299,26 @@ describe("a faulty provider of a Solana chain", () => {
       Array.from({ length: 100 }, () => scene.inboxes.create().address),
     );
     deepEqual(proxy.methods, ["getMultipleAccounts"]);
+  });
+
+  test("a stranger who names the account or the program costs no block", async () => {
+    const { control } = scene.solana;
+    const countBlocks = async (read: () => Promise<unknown>) => {
+      proxy.methods.splice(0);
+      await read();
+      return proxy.methods.filter((method) => method === "getBlock").length;
+    };
+    const before = [await countBlocks(list), await countBlocks(listProgram)];
+    for (const named of [inbox.tokenAccount, LOCAL_INBOX_PROGRAM]) {
+      for (let slots = 0; slots < 10; slots += 1) {
+        const touch = sendLamports(stranger.address, named, 1n);
+        control.send([stranger], [{ ...touch, accounts: [...touch.accounts, readonlyMeta(tokenProgram)] }]);
+        control.nextSlot();
+      }
+    }
+    control.nextSlot(3);
+    deepEqual([await countBlocks(list), await countBlocks(listProgram)], before);
+    deepEqual(await list(), history);
   });
 
   test("decimals are those of a mint, and of nothing else", async () => {

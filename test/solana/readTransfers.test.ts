@@ -2,19 +2,13 @@ import { deepEqual, equal, ok } from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { createSolanaRpc, getBase64EncodedWireTransaction } from "@solana/kit";
 import type { SolanaInbox } from "@tributary/inbox/solana/address";
-import { buildSettle, buildUnnest, readonlyMeta } from "@tributary/inbox/solana/instructions";
+import { buildSettle, buildUnnest } from "@tributary/inbox/solana/instructions";
 import type { SolanaInstruction } from "@tributary/inbox/solana/instructions";
-import { decodeKey, token2022Program, tokenProgram } from "@tributary/inbox/solana/keys";
+import { decodeKey } from "@tributary/inbox/solana/keys";
 import type { Transfer } from "../../src/chain/reader.ts";
 import type { SolanaReader } from "../../src/chain/solana/read/solanaReader.ts";
 import { LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../src/dev/solana/fixtures.ts";
-import {
-  createTokenAccount,
-  findTokenAccount,
-  mintTokens,
-  sendLamports,
-  transferTokens,
-} from "../../src/dev/solana/instructions.ts";
+import { createTokenAccount, findTokenAccount, mintTokens, transferTokens } from "../../src/dev/solana/instructions.ts";
 import type { LocalSolana } from "../../src/dev/solana/startLocalSolana.ts";
 import { createWallet, payTokens } from "../support/solana.ts";
 import {
@@ -28,7 +22,7 @@ import {
   type TestInboxes,
   USDC,
 } from "../support/solanaInboxes.ts";
-import { sendVersion1, signWithKit } from "../support/solanaKit.ts";
+import { signWithKit } from "../support/solanaKit.ts";
 
 // Every way of money into and out of an inbox: the exact credit, or none.
 
@@ -79,12 +73,6 @@ describe("transfers of inboxes on Solana", () => {
     to: inbox.address,
     units,
     identity: inbox.tokenAccount,
-  });
-
-  /** What came in after the last leg of its transaction. */
-  const creditAfter = (inbox: SolanaInbox, units: number) => ({
-    ...credit(inbox, units),
-    identity: `${inbox.tokenAccount}/after`,
   });
 
   test("a payment of a wallet is one transfer, whichever instruction it uses", async () => {
@@ -268,58 +256,6 @@ describe("transfers of inboxes on Solana", () => {
     }
   });
 
-  test("an account that is closed and created again in one transaction keeps its exact credit", async () => {
-    const inbox = inboxes.create();
-    pay(inbox, 300n);
-    const from = scene.startBlock();
-    solana.control.send(
-      [payer, operator],
-      [buildSettle([inbox], { rentRecipient: true }), open(inbox), transfer(inbox.tokenAccount, 900n)],
-    );
-    const expected = [...settled(inbox, 300), creditAfter(inbox, 900)];
-    deepEqual(shorten(await listProgram(from)), expected);
-    deepEqual(shorten(await transfersOf(inbox, from)), expected);
-    equal(await unitsOf(inbox), 900n);
-  });
-
-  test("D48 what comes in after the last leg of its transaction is a credit of its own, in a later place", async () => {
-    for (const [isClosed, early, late] of [
-      [false, 100n, 10_000n],
-      [true, 700n, 3n],
-      [false, 500n, 0n],
-    ] as const) {
-      const inbox = inboxes.create();
-      const from = scene.startBlock();
-      const settle = buildSettle([inbox], { rentRecipient: isClosed });
-      const paid = late === 0n ? [] : [open(inbox), transfer(inbox.tokenAccount, late)];
-      solana.control.send([payer, operator], [open(inbox), transfer(inbox.tokenAccount, early), settle, ...paid]);
-      const found = await transfersOf(inbox, from);
-      const after = late === 0n ? [] : [creditAfter(inbox, Number(late))];
-      deepEqual(shorten(found), [credit(inbox, Number(early)), ...settled(inbox, Number(early)), ...after]);
-      deepEqual(
-        found.map(({ place }) => place),
-        found.map(({ place }) => place).toSorted((one, other) => Number(one - other)),
-      );
-      deepEqual(shorten(await listProgram(from)), shorten(found));
-      equal(await unitsOf(inbox), late);
-    }
-  });
-
-  test("D48 two settlements in one transaction leave what came in after the second one", async () => {
-    const inbox = inboxes.create();
-    pay(inbox, 300n);
-    const from = scene.startBlock();
-    const settle = buildSettle([inbox]);
-    const pays = (units: bigint) => transfer(inbox.tokenAccount, units);
-    send(pays(200n), settle, pays(1_000n), settle, pays(40n));
-    const found = shorten(await transfersOf(inbox, from));
-    deepEqual(
-      found.filter(({ to }) => to === inbox.address),
-      [credit(inbox, 1_200), creditAfter(inbox, 40)],
-    );
-    equal(await unitsOf(inbox), 40n);
-  });
-
   test("an account that others closed and handed over is none of the inbox's", async () => {
     const [wallet, inbox] = [createWallet(solana), inboxes.create()];
     payTokens(solana, { to: wallet.address, units: 40n });
@@ -350,37 +286,6 @@ describe("transfers of inboxes on Solana", () => {
     });
     await rpc.sendTransaction(getBase64EncodedWireTransaction(signed), { encoding: "base64" }).send();
     deepEqual(shorten(await transfersOf(inbox)), [credit(inbox, 65)]);
-  });
-
-  test("payments and settlements in transactions of version 1 are read like the others", async () => {
-    const inbox = inboxes.create();
-    const from = scene.startBlock();
-    const instructions = [open(inbox), transfer(inbox.tokenAccount, 10_000n)];
-    const paid = await sendVersion1(solana, { payer, instructions });
-    const settle = buildSettle([inbox], { rentRecipient: true });
-    await sendVersion1(solana, { payer: operator, instructions: [settle] });
-    const found = await transfersOf(inbox, from);
-    deepEqual(shorten(found), [credit(inbox, 10_000), ...settled(inbox, 10_000)]);
-    equal(found[0]?.chainTx, paid);
-    deepEqual(shorten(await listProgram(from)), settled(inbox, 10_000));
-  });
-
-  test("a stranger who names an inbox's account, with a token program or without one, changes and costs nothing", async () => {
-    const inbox = inboxes.create();
-    send(sendLamports(payer.address, inbox.tokenAccount, 1_000_000n));
-    solana.control.nextSlot();
-    pay(inbox, 5n);
-    solana.control.nextSlot();
-    const touch = sendLamports(payer.address, inbox.tokenAccount, 1n);
-    for (const program of [undefined, tokenProgram, token2022Program]) {
-      const named = program === undefined ? [] : [readonlyMeta(program)];
-      send({ ...touch, accounts: [...touch.accounts, ...named] });
-      solana.control.nextSlot();
-    }
-    deepEqual(shorten(await transfersOf(inbox)), [credit(inbox, 5)]);
-    pay(inbox, 6n);
-    send(touch);
-    deepEqual(shorten(await transfersOf(inbox)), [credit(inbox, 5), credit(inbox, 6)]);
   });
 
   test("a frozen account still holds its money", async () => {

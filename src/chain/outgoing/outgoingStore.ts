@@ -175,7 +175,8 @@ export async function listExpiringOutgoing(
   return db.root
     .selectFrom("outgoing_transaction as open")
     .innerJoin("outgoing_attempt as attempt", "attempt.outgoing_id", "open.id")
-    .select(["open.id", "attempt.chain_tx as chainTx", "attempt.raw", "attempt.last_valid_height as lastValidHeight"])
+    .select(["open.id", "attempt.chain_tx as chainTx", "attempt.raw"])
+    .select(["attempt.last_valid_height as lastValidHeight", "attempt.submitted_at as submittedAt"])
     .where("open.chain", "=", chain)
     .where("open.status", "=", "signed")
     .where("attempt.last_valid_height", "is not", null)
@@ -186,7 +187,14 @@ export async function listExpiringOutgoing(
 }
 
 /** It has one attempt: when that expires, the transaction is closed. */
-export type ExpiringOutgoing = { id: bigint; chainTx: string; raw: string; lastValidHeight: bigint };
+export type ExpiringOutgoing = {
+  id: bigint;
+  chainTx: string;
+  raw: string;
+  lastValidHeight: bigint;
+  /** When a provider first took it; null before. */
+  submittedAt: Date | null;
+};
 
 export async function markSubmitted(db: Db, attempt: { chainTx: string; at: Date }): Promise<void> {
   await db.root

@@ -31,7 +31,8 @@ export const ALARMS = {
   },
   gas_price_above_ceiling: {
     happened: "The gas price exceeds `maxFeePerGasGwei`; on Solana, the priority fee exceeds `computeUnitPriceMax`.",
-    affects: "Merchants paid on this chain: payouts wait until the price falls.",
+    affects:
+      "Merchants paid on this chain: payouts wait until the price falls; on Solana they offer the ceiling and may land late.",
     remedy: "Wait, or raise that ceiling and restart. `tributary doctor` shows the price.",
     source: "both",
   },

@@ -80,6 +80,7 @@ export class InboxAccounts implements AccountSender {
     return prepareTransaction(world, this.#context, {
       outlook: () => this.#outlook(instructions),
       sign: (message, at) => feePayer.signOpening(message, { ...rules, at }),
+      isOptional: true,
     });
   }
 

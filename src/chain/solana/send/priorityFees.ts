@@ -8,7 +8,8 @@ import type { SolanaNode } from "../node.ts";
 import type { SolanaSenderContext } from "./senderContext.ts";
 import { fetchPriorityFees } from "./sendRequests.ts";
 
-// Every signed transaction offers at most the configured price of a compute unit. While the cluster's price is higher, settlements wait.
+// Every signed transaction offers at most the configured price of a compute unit. A quote is only a hint: strangers can bid on an account. So a
+// higher one means to offer the ceiling. What no block takes at that price expires, and costs nothing.
 
 /** In micro-lamports. Quiet blocks include any price; this costs less than a lamport for a thousand units. */
 const PRICE_MIN = 10_000n;
@@ -20,11 +21,11 @@ const RAISE_FACTOR = 4n;
 /** Quotes needed, where there are so many providers: one false quote must not raise the price. */
 const QUOTES_MIN = 2;
 
-/**
- * The price to offer, in micro-lamports a compute unit; undefined while the cluster's exceeds the ceiling: then nothing may be signed. Logs an
- * alarm when that begins.
- */
-export async function requestPrice(world: SenderWorld, context: SolanaSenderContext): Promise<bigint | undefined> {
+/** `isExceeded`: the quote is above the ceiling. */
+export type OfferedPrice = { price: bigint; isExceeded: boolean };
+
+/** The price to offer, in micro-lamports a compute unit. Logs an alarm when the cluster's begins to exceed the ceiling. */
+export async function requestPrice(world: SenderWorld, context: SolanaSenderContext): Promise<OfferedPrice> {
   const quote = await fetchQuote(context);
   const { feeCeiling } = context;
   const { computeUnitPriceMax } = feeCeiling;
@@ -38,32 +39,29 @@ export async function requestPrice(world: SenderWorld, context: SolanaSenderCont
     raiseAlarm(world.log, { alarm: "gas_price_above_ceiling", ...facts }, "the priority fee is above the ceiling");
   if (!isExceeded && feeCeiling.isExceeded) world.log.info(facts, "the priority fee is below the ceiling again");
   feeCeiling.isExceeded = isExceeded;
-  if (isExceeded) return undefined;
-  return raisePrice(context, quote);
+  return { price: raisePrice(context, quote), isExceeded };
 }
 
-/**
- * The price to offer for a transaction with these instructions, by what blocks took from others that wrote its accounts; undefined while that
- * exceeds the ceiling.
- */
+/** The price to offer for a transaction with these instructions, by what blocks took from others that wrote its accounts. */
 export async function requestPriceOf(
   world: SenderWorld,
   context: SolanaSenderContext,
   instructions: readonly SolanaInstruction[],
-): Promise<bigint | undefined> {
+): Promise<OfferedPrice> {
   const accounts = contendedAccounts(context, instructions);
   const quote = await fetchQuote(context, accounts);
   const { computeUnitPriceMax } = context.feeCeiling;
-  if (quote <= computeUnitPriceMax) return raisePrice(context, quote);
+  const price = raisePrice(context, quote);
+  if (quote <= computeUnitPriceMax) return { price, isExceeded: false };
   const fields = {
     chain: context.caip2,
     computeUnitPrice: String(quote),
     computeUnitPriceMax: String(computeUnitPriceMax),
     accounts,
   };
-  const message = "the priority fee of a transaction's accounts is above the ceiling; it waits";
+  const message = "the priority fee of a transaction's accounts is above the ceiling, which is offered";
   warnRepeated(world, { key: `priority fee ${context.caip2}`, fields, message });
-  return undefined;
+  return { price, isExceeded: true };
 }
 
 /** The accounts that the instructions write, without those that only this service writes: their price would be its own last offer. */

@@ -25,11 +25,16 @@ export async function processTransactions(world: SenderWorld, context: SolanaSen
   const open = await listExpiringOutgoing(world.db, { chain: context.caip2, limit: OPEN_MAX });
   if (open.length === 0) return;
   const { found, unknown } = await findStatuses(context, open);
-  const { foundLate, expired } = await lookForOverdue(context, unknown);
-  await closeFinal(world, context, [...found, ...foundLate]);
+  const final = found.filter(({ status }) => status.isFinal);
+  // A node that is stuck on a dead fork has a transaction for ever in a block that is never final.
+  const pending = open.filter((each) => !final.some((one) => one.open === each));
+  const { foundLate, expired } = await lookForOverdue(context, pending);
+  await closeFinal(world, context, [...final, ...foundLate]);
   const settled = new Set([...foundLate.map((each) => each.open), ...expired]);
   for (const each of expired) await closeExpired(world, context, each);
-  for (const each of unknown) if (!settled.has(each)) await broadcast(world, context, each);
+  // One that no provider has taken from this service is sent, whatever the first provider claims.
+  const unsent = pending.filter((each) => each.submittedAt === null || unknown.includes(each));
+  for (const each of unsent) if (!settled.has(each)) await broadcast(world, context, each);
 }
 
 async function findStatuses(
@@ -46,12 +51,11 @@ function toFound(open: ExpiringOutgoing, status: TransactionStatus | undefined):
   return status === undefined ? [] : [{ open, status }];
 }
 
-/** Before finality a fork may drop the transaction, and then the same bytes are broadcast again. */
+/** `found`: what a provider has in a final block. Before that a fork may drop the transaction, and then the same bytes are broadcast again. */
 async function closeFinal(world: SenderWorld, context: SolanaSenderContext, found: readonly Found[]): Promise<void> {
-  const included = found.filter(({ status }) => status.isFinal);
-  if (included.length === 0) return;
+  if (found.length === 0) return;
   const { number: finalSlot } = await context.providers.head("finalized");
-  for (const { open, status } of included) {
+  for (const { open, status } of found) {
     if (status.slot > finalSlot) continue;
     context.feeCeiling.expiredInRow = 0;
     await closeOutgoing(world.db, {
@@ -67,35 +71,39 @@ async function closeFinal(world: SenderWorld, context: SolanaSenderContext, foun
 type View = { height: bigint; statuses: readonly (TransactionStatus | undefined)[] };
 
 /**
- * Asks every provider for the transactions whose last block has passed. Expired are those that no provider knows, where the finalized block is
- * past their last one at two providers, or the only one. Until then they may still land, so that others would pay fees for nothing.
+ * Asks every provider for the transactions whose last block has passed. `foundLate`: in a final block of one of them. Expired are those that two
+ * providers, or the only one, do not have although their finalized block is past their last one. Until then they may still land, so that others
+ * would pay fees for nothing. A provider that is not so far says nothing about them.
  */
 async function lookForOverdue(
   { providers }: SolanaSenderContext,
-  unknown: readonly ExpiringOutgoing[],
+  pending: readonly ExpiringOutgoing[],
 ): Promise<{ foundLate: Found[]; expired: ExpiringOutgoing[] }> {
-  const overdue = unknown.length === 0 ? [] : await listOverdue(providers, unknown);
+  const overdue = pending.length === 0 ? [] : await listOverdue(providers, pending);
   if (overdue.length === 0) return { foundLate: [], expired: [] };
   const chainTxs = overdue.map(({ chainTx }) => chainTx);
   const replies = await providers.askEach((node) => viewOf(node, chainTxs));
   const views = replies.flatMap((each) => ("answer" in each ? [each.answer] : []));
   const witnessesMin = Math.min(WITNESSES_MIN, providers.providerCount);
-  const statusOf = (index: number) =>
-    views.map(({ statuses }) => statuses[index]).find((status) => status !== undefined);
-  const isPast = ({ lastValidHeight }: ExpiringOutgoing) =>
-    views.filter(({ height }) => height > lastValidHeight).length >= witnessesMin;
+  const finalStatus = (index: number) => views.map(({ statuses }) => statuses[index]).find((each) => each?.isFinal);
+  const isExpired = ({ lastValidHeight }: ExpiringOutgoing, index: number) => {
+    const past = views.filter(({ height }) => height > lastValidHeight);
+    return past.length >= witnessesMin && past.every(({ statuses }) => statuses[index] === undefined);
+  };
   return {
-    foundLate: overdue.flatMap((each, index) => toFound(each, statusOf(index))),
-    expired: overdue.filter((each, index) => statusOf(index) === undefined && isPast(each)),
+    foundLate: overdue.flatMap((each, index) => toFound(each, finalStatus(index))),
+    expired: overdue.filter((each, index) => finalStatus(index) === undefined && isExpired(each, index)),
   };
 }
 
 async function listOverdue(
   providers: SolanaSenderContext["providers"],
-  unknown: readonly ExpiringOutgoing[],
+  pending: readonly ExpiringOutgoing[],
 ): Promise<ExpiringOutgoing[]> {
-  const height = await providers.ask(fetchFinalizedHeight);
-  return unknown.filter(({ lastValidHeight }) => height > lastValidHeight);
+  // Of all providers: the first one may be stuck. One that claims a height too many costs one more question.
+  const replies = await providers.askEach(fetchFinalizedHeight, "awake");
+  const heights = replies.flatMap((each) => ("answer" in each ? [each.answer] : []));
+  return pending.filter(({ lastValidHeight }) => heights.some((height) => height > lastValidHeight));
 }
 
 /** The height first: whatever a block up to it included is known to the second question. */

@@ -14,7 +14,6 @@ import { openSenderScene, type FalseAnswer, type SceneOptions } from "../../../.
 import { ProviderFailed } from "../../reader.ts";
 import { SettleRefused } from "../../sender.ts";
 import { settleCall } from "../../evm/send/settleCall.ts";
-import { requestPrice } from "./priorityFees.ts";
 
 const log = pino({ level: "silent" });
 const usdcOf = (owner: string) => deriveTokenAccount(owner, LOCAL_MINTS.USDC.address, LOCAL_MINTS.USDC.program).address;
@@ -189,16 +188,6 @@ test("a transaction stays open until the finalized block is past its last one, a
   assert.equal(context.feeCeiling.expiredInRow, 0);
 });
 
-test("after an expiry the next transaction offers four times as much, up to the ceiling", async () => {
-  const { context, world } = await openScene({ computeUnitPriceMax: 100_000n });
-  const offered: (bigint | undefined)[] = [];
-  for (const expiredInRow of [0, 1, 2, 1_000]) {
-    context.feeCeiling.expiredInRow = expiredInRow;
-    offered.push(await requestPrice(world, context));
-  }
-  assert.deepEqual(offered, [10_000n, 40_000n, 100_000n, 100_000n]);
-});
-
 test("a landing that one provider does not see is no expiry, however high the block it claims", async () => {
   let isBlind = false;
   const blind: FalseAnswer = (method) => {
@@ -292,34 +281,6 @@ test("a blockhash that no other provider knows is not used, however early it exp
   assert.equal(await statusOf(id), "mined");
 });
 
-test("above the fee ceiling nothing is signed, and the log has one alarm", async () => {
-  let price = 2_000_000;
-  const expensive: FalseAnswer = (method) =>
-    method === "getRecentPrioritizationFees"
-      ? Promise.resolve([
-          { slot: 1, prioritizationFee: 0 },
-          { slot: 2, prioritizationFee: price },
-        ])
-      : undefined;
-  const lines: { alarm?: string; msg: string }[] = [];
-  const capturing = pino({ level: "info" }, { write: (line: string) => lines.push(JSON.parse(line)) });
-  const { sender, world, paidItem } = await openScene({ providers: [expensive], log: capturing });
-  const item = paidItem(1_000n);
-  assert.equal(await sender.prepare(world, [item]), undefined);
-  assert.equal(await sender.isWithinFeeCeiling(world), false);
-  assert.deepEqual(await sender.feeStatus(), {
-    isWithinCeiling: false,
-    text: "2000000 micro-lamports a compute unit, computeUnitPriceMax is 1000000",
-  });
-  price = 20_000;
-  assert.ok(await sender.prepare(world, [item]));
-  assert.deepEqual(
-    lines.map(({ alarm, msg }) => alarm ?? msg),
-    ["gas_price_above_ceiling", "the priority fee is below the ceiling again"],
-  );
-  assert.ok((await sender.settlementFee()) > 2_100_000n);
-});
-
 test("a payer without lamports is no refusal of the inbox: the settlement waits for funds", async () => {
   const { sender, solana, paidItem, store, payer } = await openScene();
   const item = paidItem(1_000n);
@@ -363,37 +324,3 @@ test("the database refuses an attempt that both expires and offers fees of an EV
   await assert.rejects(change({ max_fee_per_gas: 1n, max_priority_fee_per_gas: 1n }), /check constraint/);
   await assert.rejects(change({ last_valid_height: -1n }), /check constraint/);
 });
-
-test("the price is that of the accounts that a transaction writes, and a dear one above the ceiling delays that one only", async () => {
-  const prices = new Map<string, number>();
-  const asked: string[][] = [];
-  const byAccount: FalseAnswer = (method, params) => {
-    if (method !== "getRecentPrioritizationFees") return undefined;
-    const [accounts = []] = params as [string[]?];
-    asked.push(accounts);
-    const highest = Math.max(0, ...accounts.map((account) => prices.get(account) ?? 0));
-    return Promise.resolve([{ slot: 1, prioritizationFee: highest }]);
-  };
-  const scene = await openScene({ providers: [byAccount], computeUnitPriceMax: 100_000n });
-  const { sender, world, paidItem, store, settle, statusOf, payer } = scene;
-  const [waiting, other] = [paidItem(1_000n), paidItem(2_000n)];
-  prices.set(usdcOf(waiting.terms.payout), 200_000);
-  assert.ok(await sender.isWithinFeeCeiling(world));
-  assert.equal(await sender.prepare(world, [waiting]), undefined);
-  assert.deepEqual(
-    asked.at(-1)?.toSorted(compareTexts),
-    [usdcOf(waiting.inbox), usdcOf(waiting.terms.payout)].toSorted(compareTexts),
-  );
-  assert.ok(!asked.flat().includes(payer.address) && !asked.flat().includes(usdcOf(feeRecipient.address)));
-  const id = await store([other]);
-  await settle();
-  assert.equal(await statusOf(id), "mined");
-  prices.set(usdcOf(waiting.terms.payout), 90_000);
-  const later = await store([waiting]);
-  await settle();
-  assert.equal(await statusOf(later), "mined");
-});
-
-function compareTexts(one: string, other: string): number {
-  return one < other ? -1 : 1;
-}

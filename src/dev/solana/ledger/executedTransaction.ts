@@ -44,5 +44,5 @@ export type LandedTransaction = ExecutedTransaction & {
   /** Position in its block. */
   readonly index: number;
   /** As nodes name it; a later one than the chain runs where the control says so. */
-  version: ParsedTransaction["version"] | number;
+  version: "legacy" | number;
 };

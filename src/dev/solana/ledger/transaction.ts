@@ -1,20 +1,17 @@
 import { encodeKey } from "@tributary/inbox/solana/keys";
 import { encodeBase58 } from "@tributary/inbox/solana/base58";
-import { readMessageV1, toVersion0, VERSION_1_BYTE, type TransactionConfig } from "./transactionV1.ts";
+import {
+  readMessageV1,
+  toVersion0,
+  VERSION_1_BYTE,
+  type CompiledInstruction,
+  type MessageHeader,
+  type TransactionConfig,
+} from "./transactionV1.ts";
 
 // Reads the bytes of a transaction: signatures, then a message of the legacy version or of version 0, or a message of version 1 and then its
 // signatures.
 
-export type MessageHeader = {
-  readonly numRequiredSignatures: number;
-  readonly numReadonlySignedAccounts: number;
-  readonly numReadonlyUnsignedAccounts: number;
-};
-export type CompiledInstruction = {
-  readonly programIdIndex: number;
-  readonly accounts: readonly number[];
-  readonly data: Uint8Array;
-};
 export type TableLookup = {
   readonly accountKey: string;
   readonly writableIndexes: readonly number[];

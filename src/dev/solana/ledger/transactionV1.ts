@@ -1,5 +1,4 @@
 import { decodeKey, encodeKey } from "@tributary/inbox/solana/keys";
-import type { CompiledInstruction, MessageHeader, ParsedTransaction } from "./transaction.ts";
 
 // Transactions of version 1: the message comes first, names its fee and limits itself, and has no lookup tables. The engine of this chain runs
 // versions up to 0, so the same message is also written as one of version 0.
@@ -13,6 +12,17 @@ const KEY_BYTES = 32;
 const CONFIG_NAMES = ["computeUnitLimit", "loadedAccountsDataSizeLimit", "heapSize"] as const;
 const PRIORITY_FEE_BITS = 0b11;
 
+export type MessageHeader = {
+  readonly numRequiredSignatures: number;
+  readonly numReadonlySignedAccounts: number;
+  readonly numReadonlyUnsignedAccounts: number;
+};
+export type CompiledInstruction = {
+  readonly programIdIndex: number;
+  readonly accounts: readonly number[];
+  readonly data: Uint8Array;
+};
+
 /** As nodes write it; null for what the message does not set. */
 export type TransactionConfig = Readonly<Record<(typeof CONFIG_NAMES)[number] | "priorityFee", number | null>>;
 
@@ -20,8 +30,8 @@ export type MessageV1 = {
   header: MessageHeader;
   config: TransactionConfig;
   recentBlockhash: string;
-  staticKeys: string[];
-  instructions: CompiledInstruction[];
+  staticKeys: readonly string[];
+  instructions: readonly CompiledInstruction[];
 };
 
 /** What reads the bytes, after the byte of the version. */
@@ -70,8 +80,8 @@ function readNumber(reader: MessageReader, bytes: number): number {
 }
 
 /** The same message as a transaction of version 0, for the engine. Its signatures sign the other bytes, so they are not verified there. */
-export function toVersion0(parsed: ParsedTransaction, signatures: Uint8Array): Uint8Array {
-  const { header, staticKeys, recentBlockhash, instructions } = parsed;
+export function toVersion0(message: Omit<MessageV1, "config">, signatures: Uint8Array): Uint8Array {
+  const { header, staticKeys, recentBlockhash, instructions } = message;
   const { numRequiredSignatures, numReadonlySignedAccounts, numReadonlyUnsignedAccounts } = header;
   return Buffer.concat([
     Uint8Array.of(numRequiredSignatures),

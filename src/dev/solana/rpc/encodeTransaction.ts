@@ -1,7 +1,7 @@
 import { encodeBase58 } from "@tributary/inbox/solana/base58";
 import type { Balances, LandedTransaction } from "../ledger/executedTransaction.ts";
 import { formatTokenAmount } from "../ledger/tokenAccounts.ts";
-import type { CompiledInstruction } from "../ledger/transaction.ts";
+import type { CompiledInstruction } from "../ledger/transactionV1.ts";
 import { readInteger, type CallOptions } from "./params.ts";
 import { RpcError } from "./rpcError.ts";
 
