@@ -12,7 +12,8 @@ import { isBatchable } from "./driver.ts";
 import { isRetryable } from "./errors.ts";
 import { TransactionGuard } from "./transactionGuard.ts";
 import { EmbeddedDriver, EmbeddedServer, type PgliteOptions } from "./pglite/pglite.ts";
-import { checkServer, PooledDriver, type PostgresOptions } from "./postgres/postgres.ts";
+import { PooledDriver, type PostgresOptions } from "./postgres/postgres.ts";
+import { checkServer } from "./postgres/serverChecks.ts";
 import type { Schema } from "./schema.ts";
 
 /** How often a transaction is tried when the database aborts it because of concurrent ones. */
@@ -46,7 +47,8 @@ async function openPostgres(options: PostgresOptions): Promise<Db> {
   const guard = new TransactionGuard();
   const driver = new PooledDriver(options, guard);
   try {
-    await checkServer(driver, options);
+    const session = await driver.acquire();
+    await checkServer(session, options).finally(() => driver.releaseConnection(session));
   } catch (error) {
     await driver.destroy();
     throw error;

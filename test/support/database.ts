@@ -8,7 +8,13 @@ import { openDatabase, type Db } from "../../src/db/database.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { loadMigratedSnapshot, schemaDigest } from "../../src/db/pglite/snapshot.ts";
 import { readNewState, restoreNewState, type NewState } from "./reusedDatabases.ts";
-import { databaseUrl, postgresVersion, startPostgres, type PostgresServer } from "./postgres.ts";
+import {
+  databaseUrl,
+  postgresVersion,
+  startPostgres,
+  type PostgresServer,
+  type PostgresServerOptions,
+} from "./postgres.ts";
 
 /** Every kind of database, for suites that must hold on each. */
 export const databases = ["pglite", "postgres"] as const;
@@ -108,7 +114,7 @@ async function openServer(): Promise<TestServer> {
 }
 
 /** A server of its own, for a test that reads the server's log or its processes. */
-export async function startOwnServer(options: { isDurable?: boolean } = {}): Promise<PostgresServer> {
+export async function startOwnServer(options: PostgresServerOptions = {}): Promise<PostgresServer> {
   return startPostgres(await seedDirectory(), options);
 }
 

@@ -1,6 +1,6 @@
 import { execFile, spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { cp, mkdtemp, rename, rm } from "node:fs/promises";
+import { appendFile, cp, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -45,15 +45,22 @@ export type PostgresServer = {
   remove(): Promise<void>;
 };
 
+export type PostgresServerOptions = {
+  isDurable?: boolean;
+  /** Follows this server, which started from the same seed, until `select pg_promote()`. */
+  standbyOf?: PostgresServer;
+};
+
 /**
  * Starts a server over a copy of the data directory `seed`, or over a new one. It ends with this process, however that ends,
  * and its files are removed. A durable server keeps commits through a power failure, as the service requires.
  */
-export async function startPostgres(seed?: string, options: { isDurable?: boolean } = {}): Promise<PostgresServer> {
+export async function startPostgres(seed?: string, options: PostgresServerOptions = {}): Promise<PostgresServer> {
   const programs = await findPrograms();
   const home = await mkdtemp(join(tmpdir(), "tributary-postgres-"));
   const dataDirectory = join(home, "data");
   if (seed !== undefined) await run("cp", ["-R", seed, dataDirectory]);
+  if (options.standbyOf !== undefined) await followServer(dataDirectory, options.standbyOf);
   await chownToUnprivileged(home);
   if (seed === undefined) await createCluster(programs, dataDirectory);
   const settings = { ...SETTINGS, ...(options.isDurable ? {} : FAST), unix_socket_directories: home };
@@ -77,6 +84,13 @@ export async function startPostgres(seed?: string, options: { isDurable?: boolea
       await once(watchdog, "exit");
     },
   };
+}
+
+/** Without the file, the server would be a second primary. */
+async function followServer(dataDirectory: string, { socketDirectory }: PostgresServer): Promise<void> {
+  await writeFile(join(dataDirectory, "standby.signal"), "");
+  const primary = `primary_conninfo = 'host=${socketDirectory} user=${SUPERUSER}'\n`;
+  await appendFile(join(dataDirectory, "postgresql.auto.conf"), primary);
 }
 
 /** The URL of a database on the server whose socket is in the folder. */

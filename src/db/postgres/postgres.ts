@@ -2,18 +2,18 @@ import pg from "pg";
 import type { CompiledQuery, DatabaseConnection, QueryResult } from "kysely";
 import { getDecoder } from "../decoders.ts";
 import { statementName, Session, SessionDriver, type StatementResult } from "../driver.ts";
-import { DatabaseUnusable } from "../errors.ts";
+import { endsSession, isReadOnlyServer } from "../errors.ts";
+import { systemTimer } from "../../kernel/clock.ts";
+import { checkSession } from "./serverChecks.ts";
 import { StatementBatcher } from "./statementBatcher.ts";
 import type { TransactionGuard } from "../transactionGuard.ts";
 import { StatementBatch, type Outcome, type Parameters } from "./statementBatch.ts";
 import { encodeParameter } from "../parameters.ts";
 
-const SERVER_VERSION_MIN = 150_000;
-
-const UNSAFE_SETTINGS = `
-  select name from pg_settings
-  where name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting = 'off' order by name
-`;
+/** How long a session counts as writable: a server that becomes read-only may stay connected, and reads from it would be old. */
+const CHECK_INTERVAL_MS = 2_000;
+/** A connection lives no longer, so that a pool follows a changed address of the server. */
+const LIFETIME_S = 600;
 
 export type PostgresOptions = {
   /** postgres://user:password@host/database */
@@ -43,10 +43,12 @@ function clientOptions(options: PostgresOptions): pg.ClientConfig {
 class PooledSession extends Session {
   readonly client: pg.PoolClient;
   discarded = false;
+  readonly #onReadOnly: () => void;
 
-  constructor(client: pg.PoolClient) {
+  constructor(client: pg.PoolClient, onReadOnly: () => void) {
     super();
     this.client = client;
+    this.#onReadOnly = onReadOnly;
   }
 
   override async runStatement(text: string, parameters: (string | null)[]): Promise<StatementResult> {
@@ -56,38 +58,39 @@ class PooledSession extends Session {
       const result = await this.client.query<Record<string, unknown>>(query);
       return { rows: result.rows, command: result.command, rowCount: result.rowCount ?? 0 };
     } catch (error) {
-      if (mustReconnect(error)) this.discarded = true;
+      this.#noteError(error);
       throw error;
     }
+  }
+
+  #noteError(error: unknown): void {
+    if (endsSession(error)) this.discarded = true;
+    if (isReadOnlyServer(error)) this.#onReadOnly();
   }
 
   async runBatch(text: string, executions: readonly Parameters[]): Promise<Outcome[]> {
     const batch = new StatementBatch(statementName(text) ?? "", text, executions);
     const outcomes = await this.client.query(batch).outcomes;
     const last = outcomes.at(-1);
-    if (last?.status === "rejected" && mustReconnect(last.reason)) this.discarded = true;
+    if (last?.status === "rejected") this.#noteError(last.reason);
     return outcomes;
   }
-}
-
-/** SQLSTATEs of a prepared statement that no longer fits the tables or is gone, and of a connection that the server ends. */
-const RECONNECT_CODES = /^(0A000|26000|08...|57P..)$/;
-
-function mustReconnect(error: unknown): boolean {
-  return RECONNECT_CODES.test(String(Reflect.get(Object(error), "code")));
 }
 
 /** Sessions of a PostgreSQL server, from a connection pool. */
 export class PooledDriver extends SessionDriver<PooledSession> {
   readonly #pool: pg.Pool;
   readonly #options: PostgresOptions;
-  readonly #configured = new WeakSet<pg.PoolClient>();
+  /** When each session was last known to be writable; monotonic milliseconds. */
+  readonly #checkedAtMs = new WeakMap<pg.PoolClient, number>();
+  /** Sessions that were checked before this are checked again. */
+  #suspectAtMs = -Infinity;
   readonly #batcher = new StatementBatcher((text, executions) => this.#runBatch(text, executions));
 
   constructor(options: PostgresOptions, guard: TransactionGuard) {
     super(guard);
     this.#options = options;
-    this.#pool = new pg.Pool({ ...clientOptions(options), max: options.poolSizeMax ?? 10 });
+    this.#pool = new pg.Pool({ ...clientOptions(options), max: this.#poolSizeMax, maxLifetimeSeconds: LIFETIME_S });
     // A lost connection rejects the statement that uses it. Without a listener the same event would end the process.
     this.#pool.on("error", () => {});
     this.#pool.on("connect", (client) => client.on("error", () => {}));
@@ -95,16 +98,37 @@ export class PooledDriver extends SessionDriver<PooledSession> {
 
   override async init(): Promise<void> {}
 
+  get #poolSizeMax(): number {
+    return this.#options.poolSizeMax ?? 10;
+  }
+
+  /**
+   * Rejects with DatabaseReadOnly while new connections reach a server that takes no writes. Sessions that stayed on such a server end, so
+   * that the pool returns by itself when another server answers.
+   */
   override async acquire(): Promise<PooledSession> {
-    const client = await this.#pool.connect();
-    try {
-      if (!this.#configured.has(client)) await client.query(this.#sessionSettings());
-    } catch (error) {
-      client.release(true);
-      throw error;
+    for (let left = this.#poolSizeMax; ; left -= 1) {
+      const client = await this.#pool.connect();
+      const isNew = !this.#checkedAtMs.has(client);
+      try {
+        await this.#checkIfDue(client);
+        return new PooledSession(client, () => {
+          this.#suspectAtMs = systemTimer.monotonicMs();
+        });
+      } catch (error) {
+        client.release(true);
+        if (isNew || left <= 0) throw error;
+      }
     }
-    this.#configured.add(client);
-    return new PooledSession(client);
+  }
+
+  async #checkIfDue(client: pg.PoolClient): Promise<void> {
+    const startedAtMs = systemTimer.monotonicMs();
+    const checkedAtMs = this.#checkedAtMs.get(client);
+    const dueAtMs = Math.max(startedAtMs - CHECK_INTERVAL_MS, this.#suspectAtMs);
+    if (checkedAtMs !== undefined && checkedAtMs > dueAtMs) return;
+    await checkSession(client, checkedAtMs === undefined ? this.#sessionSettings() : []);
+    this.#checkedAtMs.set(client, startedAtMs);
   }
 
   /** Runs a statement in a batch with others of the same turn. */
@@ -137,7 +161,7 @@ export class PooledDriver extends SessionDriver<PooledSession> {
   }
 
   // The decoders depend on the first three. The timeouts release locks that a stuck session would otherwise hold for ever.
-  #sessionSettings(): string {
+  #sessionSettings(): string[] {
     return [
       "set timezone = 'UTC'",
       "set datestyle = 'ISO, MDY'",
@@ -145,30 +169,6 @@ export class PooledDriver extends SessionDriver<PooledSession> {
       `set statement_timeout = ${this.#options.statementTimeoutMs ?? 15_000}`,
       "set lock_timeout = 5000",
       "set idle_in_transaction_session_timeout = 30000",
-    ].join("; ");
-  }
-}
-
-/** Throws DatabaseUnusable when the server is too old, or may lose committed transactions on a power failure. */
-export async function checkServer(driver: PooledDriver, options: PostgresOptions): Promise<void> {
-  const session = await driver.acquire();
-  try {
-    const { rows: versions } = await session.runStatement(
-      "select current_setting('server_version_num')::int as number",
-      [],
-    );
-    const version = Number(versions[0]?.["number"]);
-    if (version < SERVER_VERSION_MIN) {
-      throw new DatabaseUnusable(`PostgreSQL 15 or newer is required; this server is ${Math.floor(version / 10_000)}`);
-    }
-    const { rows: unsafe } = await session.runStatement(UNSAFE_SETTINGS, []);
-    if (unsafe.length > 0 && options.allowUnsafeFsync !== true) {
-      const names = unsafe.map((row) => `${String(row["name"])} off`).join(", ");
-      throw new DatabaseUnusable(
-        `the PostgreSQL server runs with ${names}: a power failure would lose committed payments`,
-      );
-    }
-  } finally {
-    await driver.releaseConnection(session);
+    ];
   }
 }

@@ -2,6 +2,8 @@ import type { FastifyInstance } from "fastify";
 import { sql } from "kysely";
 import type { ActiveAlarm } from "../../alarm/alarm.ts";
 import { describeAlarm, listActiveAlarms } from "../../alarm/updateAlarms.ts";
+import { DatabaseReadOnly } from "../../db/errors.ts";
+import { IS_READ_ONLY } from "../../db/postgres/serverChecks.ts";
 import type { World } from "../../world.ts";
 
 type HealthWorld = Pick<World, "db" | "clock" | "config" | "memory">;
@@ -21,8 +23,11 @@ export function addHealthRoutes(server: FastifyInstance, world: HealthWorld): vo
   });
 }
 
-/** Rejects when the database does not answer. */
+/** Rejects when the database does not answer, or only allows reads. */
 async function readAlarms(world: HealthWorld): Promise<ActiveAlarm[]> {
-  await sql`select 1`.execute(world.db.root);
+  const { rows } = await sql<{ isReadOnly: boolean }>`select ${sql.raw(IS_READ_ONLY)} as "isReadOnly"`.execute(
+    world.db.root,
+  );
+  if (rows[0]?.isReadOnly !== false) throw new DatabaseReadOnly();
   return listActiveAlarms(world);
 }
