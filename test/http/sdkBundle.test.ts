@@ -209,7 +209,7 @@ test("wallets of the shop's page are relayed with three methods and for a token 
     addEventListener("eip6963:requestProvider", () => dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail })));
   }`;
   await shops.withPage(
-    `mount({ intentId: "${intentId}", target: "#pay", ...handlers });`,
+    `window.checkout = mount({ intentId: "${intentId}", target: "#pay", ...handlers });`,
     async (page) => {
       await waitForEvent(page, "ready");
       const frame = inFrame(page);
@@ -217,7 +217,10 @@ test("wallets of the shop's page are relayed with three methods and for a token 
       if (await frame.locator("main[data-screen=choose]").isVisible()) await frame.locator(".opt.first").click();
       await frame.getByText("Pay with Shop Wallet").click();
       await page.waitForFunction("window.calls.length === 3");
-      const calls = (await page.evaluate("window.calls")) as { method: string; params: [{ data?: string }] }[];
+      const calls = (await page.evaluate("window.calls")) as {
+        method: string;
+        params: [{ data?: string; to?: string }];
+      }[];
       assert.deepEqual(
         calls.map(({ method }) => method),
         ["eth_requestAccounts", "wallet_switchEthereumChain", "eth_sendTransaction"],
@@ -227,20 +230,51 @@ test("wallets of the shop's page are relayed with three methods and for a token 
 
       const checkout = page.frames().find((each) => each.url().startsWith(shops.base));
       assert.ok(checkout);
-      const transfer = { to: "0x1", data: `0x095ea7b3${"0".repeat(128)}` };
-      for (const [method, parameters] of [
-        ["personal_sign", []],
-        ["eth_sendTransaction", [transfer]],
-        ["eth_sendTransaction", []],
-      ]) {
-        const error: unknown = await checkout.evaluate(`new Promise((resolve) => {
-          addEventListener("message", ({ data }) => data.call === 99 && resolve(data.error.message), { once: true });
+      /** The frame's own request, as a service that was taken over makes it. Returns the wallet's result, or the message of an error. */
+      const relay = (method: string, parameters: unknown[]) =>
+        checkout.evaluate(`new Promise((resolve) => {
+          addEventListener("message", ({ data }) => data.call === 99 && resolve(data.error?.message ?? data.result), { once: true });
           parent.postMessage({ type: "tributary:wallet", call: 99, wallet: "one", method: ${JSON.stringify(method)},
             params: ${JSON.stringify(parameters)} }, ${JSON.stringify(shops.shop.origin)});
         })`);
-        assert.equal(error, "not relayed");
-      }
+      const [usual] = calls[2]?.params ?? [];
+      for (const [method, parameters] of [
+        ["personal_sign", []],
+        ["eth_sendTransaction", [{ to: "0x1", data: `0x095ea7b3${"0".repeat(128)}` }]],
+        ["eth_sendTransaction", []],
+        ["eth_sendTransaction", [usual, { ...usual, value: "0x1" }]],
+        ["eth_requestAccounts", [{}, {}]],
+      ] as const)
+        assert.equal(await relay(method, [...parameters]), "not relayed");
       assert.equal(await page.evaluate("window.calls.length"), 3);
+
+      const greedy = { ...usual, value: "0x4563918244f40000", gas: "0x1", nonce: "0x0", authorizationList: [{}] };
+      await relay("eth_sendTransaction", [greedy]);
+      await relay("wallet_switchEthereumChain", [{ chainId: "0x7a69", rpcUrls: ["https://evil.example"] }]);
+      const [sent, switched] = (await page.evaluate("window.calls.slice(3)")) as {
+        params: [Record<string, unknown>];
+      }[];
+      const { from, to, data, chainId } = usual as Record<string, unknown>;
+      assert.deepEqual(sent?.params, [{ from, to, data, chainId, value: "0x0" }]);
+      assert.deepEqual(switched?.params, [{ chainId: "0x7a69" }]);
+
+      // The shop may name the only token that its wallets are asked for.
+      const [chain, token] = [Number(chainId), String(to)];
+      for (const [tokens, outcome] of [
+        [{ [chain]: token.toUpperCase().replace("0X", "0x") }, null],
+        [{ [chain]: `0x${"ab".repeat(20)}` }, "not relayed"],
+        [{ [chain + 1]: token }, "not relayed"],
+      ]) {
+        await page.evaluate(
+          `checkout.update({ expectedPayout: Object.assign(() => true, { tokens: ${JSON.stringify(tokens)} }) })`,
+        );
+        await checkout.evaluate(`new Promise((resolve) => {
+          addEventListener("message", ({ data }) => data.type === "tributary:verified" && resolve(), { once: true });
+          parent.postMessage({ type: "tributary:verify", terms: {},
+            inboxes: [{ namespace: "eip155", address: "${inboxAddress}" }] }, ${JSON.stringify(shops.shop.origin)});
+        })`);
+        assert.equal(await relay("eth_sendTransaction", [usual]), outcome);
+      }
     },
     { init },
   );

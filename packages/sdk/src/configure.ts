@@ -8,11 +8,11 @@ export function configure({ baseUrl }: { readonly baseUrl: string }): void {
 /** The URL without a trailing slash. Throws a TypeError that names the option. */
 export function findBaseUrl(option: string | undefined): string {
   const baseUrl = option === undefined ? configuredBaseUrl : toBaseUrl(option);
-  if (baseUrl === undefined) throw new TypeError("baseUrl is missing: call configure first");
+  if (baseUrl === undefined) throw TypeError("call configure first");
   return baseUrl;
 }
 
 function toBaseUrl(text: string): string {
-  if (!/^https?:\/\/[^/]/.test(text)) throw new TypeError(`baseUrl must be a URL, not ${text}`);
+  if (!/^https?:\/\/[^/]/.test(text)) throw TypeError(`baseUrl must be a URL, not ${text}`);
   return text.replace(/\/+$/, "");
 }

@@ -117,7 +117,7 @@ class MountedCheckout implements Checkout {
     const place = this.#place;
     const target = typeof place === "string" && place ? document.querySelector(place) : place;
     if (target === null) {
-      this.#fail("no_target", "no element matches target");
+      this.#fail("no_target", "no such target");
       return false;
     }
     mounted.delete(place);
@@ -159,8 +159,7 @@ class MountedCheckout implements Checkout {
       if (this.#frame) this.#frame.src = url;
       else location.assign(url);
     } catch {
-      if (!isVoid())
-        this.#fail("not_opened", "the service did not answer, or this page's origin is not on the account's list");
+      if (!isVoid()) this.#fail("not_opened", "no answer, or the page is not on the list of origins");
     }
   }
 
@@ -171,7 +170,10 @@ class MountedCheckout implements Checkout {
     switch (data.type) {
       case "tributary:listening":
         this.#wallets?.stop();
-        this.#wallets = relayWallets(this.#post, (to) => !this.options.expectedPayout || this.#verified.has(`0x${to}`));
+        this.#wallets = relayWallets(this.#post, (to, token, chainId) => {
+          const { expectedPayout: check } = this.options;
+          return !check || (check.mayAsk?.(token, chainId) !== false && this.#verified.has(`0x${to}`));
+        });
         break;
       case "tributary:ready":
         frame.title = data.title;
@@ -207,7 +209,7 @@ class MountedCheckout implements Checkout {
   async #verify({ terms, inboxes }: ShownPayment): Promise<void> {
     const isOk = await Promise.resolve({ terms, inboxes }).then(this.options.expectedPayout).catch(console.error);
     if (this.#isOver || !this.#frame) return;
-    if (isOk !== true) return this.#fail("not_verified", "an address is not the expected payout's");
+    if (isOk !== true) return this.#fail("not_verified", "unexpected address");
     const addresses = inboxes.map((inbox) => inbox.address);
     for (const each of addresses) this.#verified.add(each.toLowerCase());
     this.#frame.style.visibility = "";

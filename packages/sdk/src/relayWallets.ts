@@ -6,18 +6,20 @@ type Announcement = {
   readonly provider: Provider;
 };
 
-export type WalletCall = { call: number; wallet: string; method: string; params: [Record<string, unknown>?] };
+export type WalletCall = { call: number; wallet: string; method: string; params: Transaction[] };
+/** As the frame names it. A field may be missing or anything else: then no wallet accepts it. */
+type Transaction = { from?: string; to?: string; data?: string; chainId?: string };
 export type Post = (type: string, content: object) => void;
 
-const METHODS = ["eth_requestAccounts", "wallet_switchEthereumChain"];
-const SEND = "eth_sendTransaction";
 /** One transfer of a token: its selector, recipient and amount. */
 const TRANSFER = /^0xa9059cbb0{24}([0-9a-f]{40})[0-9a-f]{64}$/;
 
 export type WalletRelay = { handle(call: WalletCall): Promise<void>; stop(): void };
 
-/** `mayReceive` decides to which address, in lower case, the frame may ask a wallet to send. */
-export function relayWallets(post: Post, mayReceive: (address: string) => boolean): WalletRelay {
+/** Whether the frame may ask a wallet to send a token of a chain to an address, which is in lower case and without 0x. */
+export type MayReceive = (address: string, token: string | undefined, chainId: string | undefined) => boolean;
+
+export function relayWallets(post: Post, mayReceive: MayReceive): WalletRelay {
   const wallets = new Map<string, Provider>();
   const announce = (event: Event) => {
     const { detail } = event as CustomEvent<Announcement>;
@@ -29,16 +31,21 @@ export function relayWallets(post: Post, mayReceive: (address: string) => boolea
   addEventListener("eip6963:announceProvider", announce);
   dispatchEvent(new Event("eip6963:requestProvider"));
   return {
-    async handle({ call, wallet, method, params }) {
-      const [first] = params;
-      const to = TRANSFER.exec(String(first?.["data"]))?.[1];
-      const isAllowed = method === SEND ? to !== undefined && mayReceive(to) : METHODS.includes(method);
-      const provider = wallets.get(wallet);
+    async handle({ call, wallet, method, params: [{ from, to, data, chainId } = {}, ...others] }) {
       try {
-        if (!isAllowed || provider === undefined) throw new Error("not relayed");
+        const recipient = TRANSFER.exec(String(data))?.[1];
+        // Made anew: a frame that was taken over could add a value, or anything else that a wallet reads.
+        const params =
+          method === "eth_sendTransaction"
+            ? recipient && mayReceive(recipient, to, chainId) && [{ from, to, data, chainId, value: "0x0" }]
+            : method === "wallet_switchEthereumChain"
+              ? [{ chainId }]
+              : method === "eth_requestAccounts" && [];
+        const provider = wallets.get(wallet);
+        if (!provider || !params || others[0]) throw Error("not relayed");
         post("result", { call, result: await provider.request({ method, params }) });
       } catch (error) {
-        const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+        const { code, message } = error as { code?: unknown; message?: unknown };
         post("result", { call, error: { code, message } });
       }
     },

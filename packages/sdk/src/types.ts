@@ -40,7 +40,10 @@ export type ShownPayment = {
  * Whether the merchant's own code agrees with every address. `expectPayout` of @tributary/sdk/verify makes one, and `expectSolanaPayout` of
  * @tributary/sdk/solana/verify.
  */
-export type PayoutCheck = (shown: ShownPayment) => boolean | Promise<boolean>;
+export type PayoutCheck = ((shown: ShownPayment) => boolean | Promise<boolean>) & {
+  /** Whether a wallet of your page may be asked for this token, by its contract and the chain id in hex; any token where this is left out. */
+  readonly mayAsk?: (token: string | undefined, chainId: string | undefined) => boolean;
+};
 
 export type MountOptions = {
   /** The id of an intent that your server created. */
