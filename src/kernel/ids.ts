@@ -12,6 +12,11 @@ export function newId(prefix: IdPrefix, entropy: Entropy): string {
   return `${prefix}_${base32(entropy.bytes(ID_BYTES), ID_CHARACTERS)}`;
 }
 
+/** A regular expression's source for the ids of a prefix. */
+export function idPattern(prefix: IdPrefix): string {
+  return `^${prefix}_[0-9a-hjkmnp-tv-z]{${ID_CHARACTERS}}$`;
+}
+
 /** Big-endian base32 of `bytes`, left-padded with zero bits to `characters` characters. */
 export function base32(bytes: Uint8Array, characters: number): string {
   let text = "";

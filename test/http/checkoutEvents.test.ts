@@ -135,13 +135,13 @@ for (const kind of databases) {
       await second.server.close();
     });
 
-    test("a session has at most 6 streams, and a closed one makes room", async () => {
+    test("a session has at most 5 streams, and a closed one makes room", async () => {
       const { page } = await open();
-      const streams = await Promise.all(Array.from({ length: 6 }, () => openStream(base, page)));
-      const seventh = await openStream(base, page);
-      assert.equal(seventh.response.statusCode, 429);
-      assert.ok(Number(seventh.response.headers["retry-after"]) > 0);
-      seventh.close();
+      const streams = await Promise.all(Array.from({ length: 5 }, () => openStream(base, page)));
+      const sixth = await openStream(base, page);
+      assert.equal(sixth.response.statusCode, 429);
+      assert.ok(Number(sixth.response.headers["retry-after"]) > 0);
+      sixth.close();
       const [first, ...others] = streams;
       first?.close();
       let reopened = await openStream(base, page);
@@ -155,6 +155,25 @@ for (const kind of databases) {
       }
       assert.equal(reopened.response.statusCode, 200);
       for (const stream of [...others, reopened]) stream.close();
+    });
+
+    test("the streams of one payment take room from that payment alone: one too many ends its oldest", async () => {
+      const { created, page } = await open();
+      const pages = await Promise.all(Array.from({ length: 4 }, () => openCheckout(api, created)));
+      const oldest = await openStream(base, page);
+      await oldest.next();
+      // Sessions of one payment are limited each, so several open what is too much.
+      const others: Stream[] = [];
+      for (const each of pages) for (let count = 0; count < 5; count += 1) others.push(await openStream(base, each));
+      assert.ok(others.every(({ response }) => response.statusCode === 200));
+      await assert.rejects(oldest.next(), /the stream has ended/);
+      assert.match(oldest.received(), /\nretry: 30000\n\n$/, "the browser waits before it opens another one");
+      const again = await openStream(base, page);
+      assert.equal((await again.next()).stage, "waiting", "the payer's page takes the room of the next oldest");
+      await assert.rejects(async () => {
+        for (;;) await others[0]?.next();
+      }, /the stream has ended/);
+      for (const stream of [...others, again]) stream.close();
     });
 
     test("a stream without a session is refused, and a closing server ends its streams", async () => {
@@ -189,6 +208,8 @@ type Stream = {
   response: IncomingMessage;
   /** The next event that fulfils the condition; any by default. */
   next(condition?: (state: CheckoutState) => boolean): Promise<CheckoutState>;
+  /** The whole text so far. */
+  received(): string;
   close(): void;
 };
 
@@ -197,9 +218,13 @@ async function openStream(base: string, page: OpenCheckout, headers: Record<stri
   const request = httpGet(`${base}/c/${page.intentId}/events`, { headers: { cookie: page.cookie, ...headers } });
   const [response] = (await once(request, "response")) as [IncomingMessage];
   response.on("error", () => {});
-  const states = readEvents(response);
+  let received = "";
+  const states = readEvents(response, (text) => {
+    received += text;
+  });
   return {
     response,
+    received: () => received,
     async next(condition = () => true) {
       for (;;) {
         const { value, done } = await states.next();
@@ -211,9 +236,13 @@ async function openStream(base: string, page: OpenCheckout, headers: Record<stri
   };
 }
 
-async function* readEvents(response: IncomingMessage): AsyncGenerator<CheckoutState, void> {
+async function* readEvents(
+  response: IncomingMessage,
+  onText: (text: string) => void,
+): AsyncGenerator<CheckoutState, void> {
   let text = "";
   for await (const chunk of response) {
+    onText(String(chunk));
     text += String(chunk);
     const messages = text.split("\n\n");
     text = messages.pop() ?? "";

@@ -37,7 +37,13 @@ export const TWO_DECIMAL_TOKEN = "0x00000000000000000000000000000000000c0de2";
 type Headers = Record<string, string | string[]>;
 /** Responses stay untyped: a wrong shape fails the assertion that reads it. */
 export type Json = ReturnType<JSON["parse"]>;
-export type TestRequest = { method?: string; headers?: Headers; body?: unknown };
+export type TestRequest = {
+  method?: string;
+  headers?: Headers;
+  body?: unknown;
+  /** The address of the caller; this machine by default. */
+  remoteAddress?: string;
+};
 export type TestResponse = { status: number; headers: LightMyRequestResponse["headers"]; body: Json; text: string };
 
 export type TestApi = {
@@ -151,13 +157,14 @@ function testChains(base: EvmChainConfig): EvmChainConfig[] {
 async function inject(
   server: FastifyInstance,
   url: string,
-  { method = "GET", headers = {}, body }: TestRequest,
+  { method = "GET", headers = {}, body, remoteAddress }: TestRequest,
 ): Promise<TestResponse> {
   const payload = encodeBody(body);
   const answered = await server.inject({
     method: method as "GET",
     url,
     headers,
+    ...(remoteAddress === undefined ? {} : { remoteAddress }),
     ...(payload === undefined ? {} : { payload }),
   });
   const isJson = answered.body !== "" && String(answered.headers["content-type"]).startsWith("application/json");

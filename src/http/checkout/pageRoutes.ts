@@ -1,15 +1,19 @@
 import type { FastifyInstance } from "fastify";
 import { findPageLogo } from "../../intent/checkout/pageBrand.ts";
 import { Fault } from "../../kernel/faults.ts";
+import { idPattern } from "../../kernel/ids.ts";
 import type { CheckoutContext } from "./checkoutContext.ts";
 import { PAGE_FILES } from "./page/renderPage.ts";
 import { prepareFile, sendFile } from "./page/sendCompressed.ts";
-import { sendPage } from "./sendPage.ts";
+import { sendPage, sendUnknownPage } from "./sendPage.ts";
+import { visitorKey } from "./session/publicLimits.ts";
 import { findSession, type CheckoutRequest } from "./session/requireSession.ts";
 import { readState } from "./state/readState.ts";
 
-/** Only a well-formed intent id has a page. */
-export const CHECKOUT_PATH = "/c/:intentId(^pi_[0-9a-z]+$)";
+/** Only a well-formed intent id has a payment: other texts never become keys of limits, or parameters of statements. */
+export const CHECKOUT_PATH = `/c/:intentId(${idPattern("pi")})`;
+/** Anything else in the place of an id. */
+const MISTYPED_PATH = "/c/:mistyped";
 
 const FILE_HEADERS = {
   "referrer-policy": "no-referrer",
@@ -26,10 +30,15 @@ export function addPageRoutes(server: FastifyInstance, context: CheckoutContext)
   server.get(CHECKOUT_PATH, async (request, reply) => {
     const checkoutRequest = request as CheckoutRequest;
     const { intentId } = checkoutRequest.params;
-    await context.limits.acquire("page", request, intentId);
+    await context.limits.acquire("page", request, visitorKey(request, intentId));
     const session = await findSession(world, checkoutRequest);
     const state = "refusal" in session ? undefined : await readState(world, intentId);
     return sendPage(context, { request: checkoutRequest, reply }, { state });
+  });
+  server.get(MISTYPED_PATH, (request, reply) => {
+    const fault = new Fault("not_found", { message: "No such intent." });
+    if (!/\btext\/html\b/.test(request.headers.accept ?? "")) throw fault;
+    return sendUnknownPage(context, { request: request as CheckoutRequest, reply: reply.code(fault.row.status) });
   });
   for (const pageFile of PAGE_FILES) {
     const file = prepareFile(pageFile);
@@ -39,7 +48,7 @@ export function addPageRoutes(server: FastifyInstance, context: CheckoutContext)
   }
   server.get(`${CHECKOUT_PATH}/logo`, async (request, reply) => {
     const { intentId } = (request as CheckoutRequest).params;
-    await context.limits.acquire("page", request, intentId);
+    await context.limits.acquire("page", request, visitorKey(request, intentId));
     const logo = await findPageLogo(world.db, intentId);
     if (logo === undefined) throw new Fault("not_found", { message: "This payment has no logo." });
     const headers = { "content-security-policy": LOGO_POLICY, "cache-control": `private, max-age=${LOGO_CACHE_S}` };

@@ -11,7 +11,8 @@ import { readBody } from "../checks/readBody.ts";
 import { compileParser } from "../schema/compileParser.ts";
 import type { CheckoutContext } from "./checkoutContext.ts";
 import type { Handoff } from "@tributary/checkout/checkoutState";
-import { sendEvents, StreamCounts } from "./events/eventStream.ts";
+import { sendEvents } from "./events/eventStream.ts";
+import { OpenStreams } from "./events/openStreams.ts";
 import { CHECKOUT_PATH } from "./pageRoutes.ts";
 import { setPrivate, type PublicRoute } from "./session/publicLimits.ts";
 import {
@@ -44,7 +45,7 @@ type Exchange = { request: CheckoutRequest; reply: FastifyReply };
 /** Adds the routes by which an open page follows and chooses. checkoutState.ts describes them. */
 export function addPaymentRoutes(server: FastifyInstance, context: CheckoutContext): void {
   const { world } = context;
-  const streams = new StreamCounts();
+  const streams = new OpenStreams();
   server.get(`${CHECKOUT_PATH}/state`, async (request, reply) => {
     const session = await openRoute(context, "state", { request: request as CheckoutRequest, reply });
     const state = await readState(world, session.intentId);

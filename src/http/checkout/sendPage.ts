@@ -24,12 +24,33 @@ export type PageContent = { state?: CheckoutState | undefined; refusal?: Refusal
  */
 export async function sendPage(
   context: CheckoutContext,
-  { request, reply }: { request: CheckoutRequest; reply: FastifyReply },
+  { request, reply }: PageExchange,
   content: PageContent,
 ): Promise<FastifyReply> {
   const { world } = context;
   const { intentId } = request.params;
-  const brand = await readPageBrand(world, intentId);
+  return sendRendered(
+    context,
+    { request, reply },
+    { intentId, brand: await readPageBrand(world, intentId), ...content },
+  );
+}
+
+/** Stands for what is no id in the links of its page: nothing of the address is repeated. */
+const UNKNOWN_ID = "pi_00000000000000000000000000";
+
+/** Sends the page of an unknown payment, without a look at the database. */
+export async function sendUnknownPage(context: CheckoutContext, exchange: PageExchange): Promise<FastifyReply> {
+  return sendRendered(context, exchange, { intentId: UNKNOWN_ID, brand: undefined, refusal: "unknown" });
+}
+
+type PageExchange = { request: CheckoutRequest; reply: FastifyReply };
+
+async function sendRendered(
+  { world }: CheckoutContext,
+  { request, reply }: PageExchange,
+  { intentId, brand, ...content }: PageContent & { intentId: string; brand: PageBrand | undefined },
+): Promise<FastifyReply> {
   const page: CheckoutPage = {
     intentId,
     ...readOptions(request),

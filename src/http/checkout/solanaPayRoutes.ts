@@ -17,7 +17,7 @@ import type { CheckoutContext } from "./checkoutContext.ts";
 import type { CheckoutState } from "@tributary/checkout/checkoutState";
 import { PAY_ICON_NAME } from "./page/renderPage.ts";
 import { CHECKOUT_PATH } from "./pageRoutes.ts";
-import { setPrivate } from "./session/publicLimits.ts";
+import { setPrivate, visitorKey } from "./session/publicLimits.ts";
 import type { CheckoutRequest } from "./session/requireSession.ts";
 import { readState } from "./state/readState.ts";
 
@@ -28,7 +28,8 @@ const UNITS_MAX = 2n ** 64n - 1n;
 const CORS = {
   "access-control-allow-origin": "*",
   "access-control-allow-methods": "GET, POST, OPTIONS",
-  "access-control-allow-headers": "Content-Type, Content-Encoding, Accept-Encoding",
+  // The fetch of @solana/pay sends Cache-Control.
+  "access-control-allow-headers": "Content-Type, Content-Encoding, Accept-Encoding, Cache-Control",
   "access-control-max-age": "86400",
 };
 
@@ -67,7 +68,7 @@ type Payment = {
 async function openPayment(context: CheckoutContext, request: FastifyRequest, reply: FastifyReply): Promise<Payment> {
   const { intentId } = (request as CheckoutRequest).params;
   setPrivate(reply).headers(CORS);
-  await context.limits.acquire("solanaPay", request, intentId);
+  await context.limits.acquire("solanaPay", request, visitorKey(request, intentId));
   const intent = await findIntentById(context.world.db, intentId);
   const isPayable = intent !== undefined && intent.status !== "archived" && intent.payout_namespace === "solana";
   const state = isPayable ? await readState(context.world, intentId) : undefined;

@@ -1,54 +1,41 @@
 import type { FastifyReply } from "fastify";
-import { Fault } from "../../../kernel/faults.ts";
 import { toClientNetwork } from "../../rate/clientNetwork.ts";
 import type { CheckoutContext } from "../checkoutContext.ts";
 import type { CheckoutState } from "@tributary/checkout/checkoutState";
+import type { OpenStreams } from "./openStreams.ts";
 import { requireSession, type CheckoutRequest } from "../session/requireSession.ts";
 
-const STREAMS_MAX = { process: 5_000, network: 1_500, session: 6 } as const;
-const RETRY_AFTER_S = 10;
 /** How long a browser waits before it opens a stream that ended again. */
 const RECONNECT_MS = 2_000;
+/** The same of a stream that made room for another one, so that pages of one payment do not take it from each other all the time. */
+const RECONNECT_DISPLACED_MS = 30_000;
+const DISPLACED_MS_MAX = 5_000;
 /** A stream ends after an hour of beats, so that a session which is over does not stay open. */
 const BEATS_MAX = 360;
 /** A reader that leaves more than this unread has gone. */
 const UNREAD_BYTES_MAX = 262_144;
 
-/** Open streams of this process, by what limits them. */
-export class StreamCounts {
-  readonly #counts = new Map<string, number>();
-
-  /** Counts a stream, and returns the function that ends it. Throws rate_limited. */
-  open(keys: readonly (readonly [key: string, max: number])[]): () => void {
-    if (keys.some(([key, max]) => (this.#counts.get(key) ?? 0) >= max))
-      throw new Fault("rate_limited", { retryAfterS: RETRY_AFTER_S });
-    for (const [key] of keys) this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
-    return () => {
-      for (const [key] of keys) {
-        const left = (this.#counts.get(key) ?? 1) - 1;
-        if (left === 0) this.#counts.delete(key);
-        else this.#counts.set(key, left);
-      }
-    };
-  }
-}
-
 /** Streams the whole state with each change, as server-sent events. Throws unauthorized, or rate_limited before it begins. */
 export async function sendEvents(
   context: CheckoutContext,
-  counts: StreamCounts,
+  streams: OpenStreams,
   { request, reply }: { request: CheckoutRequest; reply: FastifyReply },
 ): Promise<void> {
   const { world, feed, limits } = context;
   const session = await requireSession(world, request);
   await limits.acquire("events", request, session.key);
-  const closeStream = counts.open([
-    ["process", STREAMS_MAX.process],
-    [`network ${toClientNetwork(request.ip)}`, STREAMS_MAX.network],
-    [`session ${session.key}`, STREAMS_MAX.session],
-  ]);
   const { raw } = reply;
-  raw.once("close", closeStream);
+  const forgetStream = streams.open({
+    intentId: session.intentId,
+    network: toClientNetwork(request.ip),
+    session: session.key,
+    displace: () => {
+      raw.end(`retry: ${RECONNECT_DISPLACED_MS}\n\n`);
+      // A reader that takes nothing keeps its connection open.
+      raw.setTimeout(DISPLACED_MS_MAX, () => raw.destroy());
+    },
+  });
+  raw.once("close", forgetStream);
   reply.hijack();
   raw.writeHead(200, {
     "content-type": "text/event-stream; charset=utf-8",

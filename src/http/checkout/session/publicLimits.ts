@@ -22,20 +22,26 @@ const LIMITS = {
 export type PublicRoute = keyof typeof LIMITS;
 
 export type PublicLimits = {
-  /** Counts a request. `key` is the session's, or the intent's id before there is one. Throws rate_limited. */
+  /** Counts a request. `key` is the session's, or `visitorKey` before there is one. Throws rate_limited. */
   acquire(route: PublicRoute, request: FastifyRequest, key: string): Promise<void>;
 };
 
+/** A request without a credential counts for its network: whoever else knows the intent's id must not lock its payer out. */
+export function visitorKey({ ip }: FastifyRequest, intentId: string): string {
+  return `${toClientNetwork(ip)} ${intentId}`;
+}
+
 export function createPublicLimits({ perVisitor }: Pick<RateLimiters, "perVisitor">): PublicLimits {
+  const acquire = async (key: string, limit: number) => {
+    const result = await perVisitor.tryAcquire(key, limit);
+    if (!result.isAllowed) throw new Fault("rate_limited", { retryAfterS: toWholeSeconds(result.resetMs) });
+  };
   return {
     async acquire(route, request, key) {
       const { perSession, perNetwork } = LIMITS[route];
-      const network = await perVisitor.tryAcquire(`${route} network ${toClientNetwork(request.ip)}`, perNetwork);
-      const session = await perVisitor.tryAcquire(`${route} session ${key}`, perSession);
-      const refused = [network, session].filter(({ isAllowed }) => !isAllowed);
-      if (refused.length === 0) return;
-      const resetMs = Math.max(...refused.map((result) => result.resetMs));
-      throw new Fault("rate_limited", { retryAfterS: toWholeSeconds(resetMs) });
+      // A refused network takes no room for further keys.
+      await acquire(`${route} network ${toClientNetwork(request.ip)}`, perNetwork);
+      await acquire(`${route} session ${key}`, perSession);
     },
   };
 }

@@ -16,7 +16,7 @@ import type { RefusalReason, SessionResponse } from "@tributary/checkout/checkou
 import { sendPage } from "../sendPage.ts";
 import { toClientNetwork } from "../../rate/clientNetwork.ts";
 import { readOrigins, readState } from "../state/readState.ts";
-import { setPrivate } from "./publicLimits.ts";
+import { setPrivate, visitorKey } from "./publicLimits.ts";
 import { readSessionRequest, type ReadSessionRequest } from "./readCredential.ts";
 import { BEARER_PREFIX, refusalFault, type CheckoutRequest } from "./requireSession.ts";
 import { formatSessionCookie } from "./sessionCookie.ts";
@@ -35,7 +35,7 @@ export async function handleSessionRequest(
 ): Promise<FastifyReply> {
   const { intentId } = request.params;
   setPrivate(reply);
-  await context.limits.acquire("session", request, intentId);
+  await context.limits.acquire("session", request, visitorKey(request, intentId));
   const sessionRequest = await readSessionRequest(request.raw);
   const { credential } = sessionRequest;
   if (credential === undefined) {
