@@ -29,6 +29,11 @@ function sqlState(error: unknown): string | undefined {
     : undefined;
 }
 
+/** Whether the role lacks a privilege. */
+export function isForbidden(error: unknown): boolean {
+  return sqlState(error) === "42501";
+}
+
 /** Whether the database aborted the transaction only because of concurrent ones, so that it can run again. */
 export function isRetryable(error: unknown): boolean {
   const state = sqlState(error);
@@ -67,6 +72,8 @@ export function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseReadOnly) return true;
   const state = sqlState(error);
   if (state !== undefined) return UNAVAILABLE_STATES.test(state) || (isFatal(error) && state.startsWith("XX"));
+  // The socket of a server on the same machine is a file.
+  if (property(error, "syscall") === "connect") return true;
   const code = property(error, "code");
   if (code !== undefined && /^E(CONN|PIPE|TIMEDOUT|HOST|NET|NOTFOUND|AI_)/.test(code)) return true;
   return (

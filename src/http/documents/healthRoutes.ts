@@ -6,6 +6,8 @@ import { DatabaseReadOnly } from "../../db/errors.ts";
 import { IS_READ_ONLY } from "../../db/postgres/serverChecks.ts";
 import type { World } from "../../world.ts";
 
+const RETRY_AFTER_S = 5;
+
 type HealthWorld = Pick<World, "db" | "clock" | "config" | "memory">;
 
 /**
@@ -17,7 +19,8 @@ export function addHealthRoutes(server: FastifyInstance, world: HealthWorld): vo
   server.get("/readyz", async (_request, reply) => {
     const alarms = await readAlarms(world).catch(() => undefined);
     reply.code(alarms === undefined ? 503 : 200).header("cache-control", "no-store");
-    if (alarms === undefined) return reply.send({ status: "database unavailable" });
+    if (alarms === undefined)
+      return reply.header("retry-after", RETRY_AFTER_S).send({ status: "database unavailable" });
     if (alarms.length === 0) return reply.send({ status: "ok" });
     return reply.send({ status: "degraded", alarms: alarms.map(describeAlarm) });
   });
