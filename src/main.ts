@@ -36,13 +36,13 @@ export type OpenOptions = {
   chains?: ReadonlyMap<Caip2, Chain>;
   /** A migrated dump to load into an empty embedded database. */
   snapshot?: Blob;
-  /** Leaves the database unchanged, even when its schema is older than this program's. */
-  readOnly?: boolean;
+  /** What happens to a database whose schema is older than this program's; "migrate" by default. "keep" opens it as it is. */
+  schema?: "migrate" | "require" | "keep";
 };
 
 /**
- * Opens the database, migrates its schema and records the configured tokens. Throws DatabaseUnusable with a one-sentence reason when that
- * fails, or when the configuration lacks a token that may still be paid.
+ * Opens the database. To serve, it migrates the schema and records the configured tokens. Throws DatabaseUnusable with a one-sentence reason
+ * when that fails, when the schema is required and older, or when the configuration lacks a token that may still be paid.
  */
 export async function openWorld(config: Config, options: OpenOptions): Promise<World> {
   const { log, chains = openChains(config, log) } = options;
@@ -50,12 +50,15 @@ export async function openWorld(config: Config, options: OpenOptions): Promise<W
   try {
     const clock = await openServerClock(db);
     const catalog = buildCatalog(config);
-    if (options.readOnly !== true) {
+    const { schema = "migrate" } = options;
+    if (schema === "migrate") {
       const applied = await migrate(db, { appliedAt: clock.now() });
       if (applied.length > 0) log.info({ migrations: applied }, "schema migrated");
-      await rejectMissingTokens(db, catalog);
-      await saveServedTokens(db, catalog, clock.now());
-    } else if ((await pendingMigrations(db)).length === 0) await rejectMissingTokens(db, catalog);
+    }
+    const pending = await pendingMigrations(db);
+    if (pending.length > 0 && schema === "require") throw schemaTooOld(pending);
+    if (pending.length === 0) await rejectMissingTokens(db, catalog);
+    if (schema === "migrate") await saveServedTokens(db, catalog, clock.now());
     const gate = config.gate === undefined ? {} : { gate: openRemoteGate(config.gate) };
     const bridge = config.bridge === undefined ? {} : { bridge: openAttestationClient(config.bridge.attestationUrl) };
     return {
@@ -85,6 +88,27 @@ export async function closeWorld({ db, gate, bridge }: Pick<World, "db" | "gate"
   closing.defer(() => db.close());
   closing.defer(() => gate?.close());
   closing.defer(() => bridge?.close());
+}
+
+function schemaTooOld(pending: readonly string[]): DatabaseUnusable {
+  const list = pending.length > 3 ? `${pending[0]} to ${pending.at(-1)}` : pending.join(", ");
+  return new DatabaseUnusable(
+    `the database lacks the migrations ${list}: run \`tributary migrate\`, or start the service`,
+  );
+}
+
+/** Migrates the schema and does nothing else. Returns the names of the applied migrations. */
+export async function migrateDatabase(
+  config: Config,
+  options: Pick<OpenOptions, "log" | "onFatal">,
+): Promise<string[]> {
+  const db = await openConfiguredDatabase(config, options);
+  try {
+    const clock = await openServerClock(db);
+    return await migrate(db, { appliedAt: clock.now() });
+  } finally {
+    await db.close();
+  }
 }
 
 async function rejectMissingTokens(db: Db, catalog: Catalog): Promise<void> {
@@ -172,7 +196,10 @@ async function listenForMetrics(world: World, server: FastifyInstance): Promise<
   }
 }
 
-async function openConfiguredDatabase(config: Config, { onFatal, snapshot }: OpenOptions): Promise<Db> {
+async function openConfiguredDatabase(
+  config: Config,
+  { onFatal, snapshot }: Pick<OpenOptions, "onFatal" | "snapshot">,
+): Promise<Db> {
   const { database } = config;
   if (database.kind === "pglite") {
     const directory = database.directory ?? "memory";

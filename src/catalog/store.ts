@@ -16,8 +16,8 @@ export async function saveServedTokens(db: Db, catalog: Catalog, at: Date): Prom
 export type MissingToken = { chain: Caip2; token: string; symbol: string };
 
 /**
- * Tokens that the catalog lacks although payments in them may still arrive: an intent pays out in the token, has an inbox on its chain, or
- * has received it. Without them the service would not see such payments.
+ * Tokens that the catalog lacks although payments in them may still arrive: an intent pays out in the token, pins a
+ * route from it, has an inbox on its chain, or has received it. Without them the service would not see such payments.
  */
 export async function listMissingTokens(db: Db, catalog: Catalog): Promise<MissingToken[]> {
   const served = await db.root.selectFrom("served_token").select(["chain", "token", "symbol"]).execute();
@@ -31,6 +31,9 @@ async function isTokenInUse(db: Db, { chain, token }: MissingToken): Promise<boo
   const { rows } = await sql<{ needed: boolean }>`
     select exists (select from intent
         where payout_namespace || ':' || payout_chain_reference = ${chain} and payout_token = ${token})
+      or exists (select from route_set cross join json_array_elements(route_set.routes) as route
+        where 'eip155:' || (route ->> 'chainId') = ${chain} and route ->> 'token' = ${token}
+          and exists (select from intent where intent.route_set = route_set.id))
       or exists (select from source_inbox where namespace || ':' || reference = ${chain} and token in ('', ${token}))
       or exists (select from movement where chain = ${chain} and token = ${token}) as needed`.execute(db.root);
   return rows[0]?.needed === true;

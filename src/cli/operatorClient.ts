@@ -1,4 +1,3 @@
-import type { World } from "../world.ts";
 import type { CommandInput, OptionSpec } from "./command.ts";
 import { CommandError } from "../operator/errors.ts";
 import { ConfigError } from "../config/section.ts";
@@ -17,17 +16,11 @@ export type OperatorClient = {
   close(): Promise<void>;
 };
 
-/** `isReadOnly` also skips migrations. */
-export type OperatorClientOptions = { isReadOnly?: boolean };
-
 /**
  * Connects to the database that --config or TRIBUTARY_CONFIG names, else to the running process.
- * @throws CommandError when no process runs, or when `isReadOnly` meets an outdated schema.
+ * @throws CommandError when no process runs, and DatabaseUnusable when the schema is outdated: only `serve`, `dev` and `migrate` change it.
  */
-export async function openOperatorClient(
-  { values, environment, terminal }: CommandInput,
-  { isReadOnly = false }: OperatorClientOptions = {},
-): Promise<OperatorClient> {
+export async function openOperatorClient({ values, environment, terminal }: CommandInput): Promise<OperatorClient> {
   const file = values["config"] ?? nonEmpty(environment["TRIBUTARY_CONFIG"]);
   if (file === undefined) {
     const [running, ...others] = await listRunningProcesses(environment);
@@ -55,9 +48,8 @@ export async function openOperatorClient(
   const world = await openWorld(loadConfig(file, environment), {
     log,
     onFatal: exitOnFatal(log),
-    readOnly: isReadOnly,
+    schema: "require",
   });
-  if (isReadOnly) await requireMigrated(world);
   return { call: (operation, input) => runOperation(world, operation, input), close: () => closeWorld(world) };
 }
 
@@ -67,16 +59,6 @@ export function resolveConfigFile({ values, environment }: Pick<CommandInput, "v
   if (file === undefined)
     throw new ConfigError("config: missing; name the configuration file in --config or TRIBUTARY_CONFIG.");
   return file;
-}
-
-async function requireMigrated({ db }: World): Promise<void> {
-  const { pendingMigrations } = await import("../db/migrate.ts");
-  const pending = await pendingMigrations(db);
-  if (pending.length === 0) return;
-  await db.close();
-  throw new CommandError(
-    `The database lacks the migrations ${pending.join(", ")}, and this command changes nothing: start the service once.`,
-  );
 }
 
 /** Connects, runs one operation and disconnects. */

@@ -41,6 +41,11 @@ const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./service/serve.ts")).serve,
   },
   {
+    name: "migrate",
+    summary: "bring the schema of the database up to date",
+    load: async () => (await import("./service/migrate.ts")).migrate,
+  },
+  {
     name: "accounts create",
     summary: "create a merchant account",
     load: async () => (await import("./merchants/accounts.ts")).accountsCreate,

@@ -1,6 +1,6 @@
 import { sql, type Kysely, type QueryExecutorProvider } from "kysely";
 import type { Db, Tx } from "./database.ts";
-import { DatabaseUnusable } from "./errors.ts";
+import { DatabaseUnusable, isForbidden } from "./errors.ts";
 import { migrations as allMigrations, type Migration } from "./migrations/list.ts";
 
 /** The key of the advisory lock around migrations. The value is arbitrary and must never change. */
@@ -20,13 +20,40 @@ export type MigrateOptions = {
  */
 export async function migrate(db: Db, options: MigrateOptions): Promise<string[]> {
   const { appliedAt, migrations = allMigrations } = options;
+  // A role that may only use the tables serves a schema that another role has migrated.
+  if ((await listMigrationsToApply(db, migrations)).length === 0) return [];
   const applied: string[] = [];
   for (let step = 0; step < migrations.length; step++) {
-    const name = await db.transaction((tx) => applyNext(tx, { appliedAt, migrations }));
+    const name = await db.transaction((tx) => applyNext(tx, { appliedAt, migrations })).catch(explainRefusal);
     if (name === undefined) break;
     applied.push(name);
   }
   return applied;
+}
+
+/** Same as pendingMigrations, but throws DatabaseUnusable when there are some that the role of this database may not apply. */
+export async function listMigrationsToApply(db: Db, migrations?: readonly Migration[]): Promise<string[]> {
+  const pending = await pendingMigrations(db, migrations);
+  if (pending.length === 0) return pending;
+  const { rows } = await sql<{ role: string; schema: string | null; mayCreate: boolean | null }>`
+    select current_user as role, current_schema() as schema,
+      has_schema_privilege(current_user, current_schema(), 'CREATE') as "mayCreate"`.execute(db.root);
+  const { role = "", schema = null, mayCreate = null } = rows[0] ?? {};
+  if (mayCreate === true) return pending;
+  const name = schema === null ? "a schema of its search_path, because none exists" : `the schema "${schema}"`;
+  throw new DatabaseUnusable(
+    `the role "${role}" may not create tables in ${name}: grant it CREATE there, or run \`tributary migrate\` as a role that may`,
+  );
+}
+
+/** Tables of an earlier migration may belong to another role. */
+function explainRefusal(error: unknown): never {
+  if (!isForbidden(error)) throw error;
+  const reason = error instanceof Error ? error.message : String(error);
+  throw new DatabaseUnusable(
+    `the role of this database may not migrate it (${reason}): run \`tributary migrate\` as the role that owns the tables`,
+    { cause: error },
+  );
 }
 
 /** Returns the names of the migrations that the database lacks. Changes nothing. */

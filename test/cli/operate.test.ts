@@ -112,7 +112,7 @@ test("serve runs the configuration, commands use the process or the database, an
   const baseUrl = `http://127.0.0.1:${port}`;
   const variables = { TRIBUTARY_HOME: folder.path };
 
-  // Before the first start, the command itself creates the database.
+  assert.equal((await runCli(["migrate", "--config", config], variables)).code, 0);
   const wallet = DEV_ACCOUNTS.payoutFirst.address;
   const words = ["accounts", "create", "Own Shop", "--chain", "own", "--wallet", wallet, "--config", config, "--json"];
   const made = await runCli(words, variables);

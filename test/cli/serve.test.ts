@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { sql } from "kysely";
 import { deterministicDeployer, hubAddress, hubCodeHash } from "@tributary/inbox/hub";
 import { privateKeyToAccount } from "viem/accounts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
@@ -129,12 +130,33 @@ test("a token that an intent uses cannot be removed from the configuration, but 
   const check = (file: string) => runCli(["serve", "--check", "--config", file], KEYS);
   const empty = await check(withToken(without, DUSD));
   assert.match(empty.out, /^The next start applies the migrations 0001_road, /m, empty.err);
-  const doctor = await runCli(["doctor", "--config", without], KEYS);
-  assert.match(doctor.err, /start the service once/);
-  assert.equal((await check(without)).out, empty.out, "neither of them changed anything");
+  for (const words of [
+    ["doctor"],
+    ["accounts", "list"],
+    ["accounts", "create", "Shop"],
+    ["status"],
+    ["ledger", "balances"],
+  ]) {
+    const { code, err, out } = await runCli([...words, "--config", without], KEYS);
+    assert.equal(code, 1, words.join(" "));
+    assert.match(
+      err,
+      /^error: the database lacks the migrations 0001_road to \w+: run `tributary migrate`, or start the service\n$/,
+    );
+    assert.equal(out, "");
+  }
+  assert.equal((await check(without)).out, empty.out, "none of them changed anything");
 
-  const listing = await runCli(["accounts", "list", "--config", withToken(without, DUSD)], KEYS);
+  const migrated = await runCli(["migrate", "--config", without], KEYS);
+  assert.match(migrated.out, /^Applied: 0001_road, /, migrated.err);
+  assert.equal((await runCli(["migrate", "--config", without], KEYS)).out, "The schema is up to date.\n");
+  const listing = await runCli(["accounts", "list", "--config", without], KEYS);
   assert.equal(listing.code, 0, listing.err);
+  // A start with the token, as far as the database sees it.
+  const served = await openDatabase(database);
+  await sql`insert into served_token (chain, token, symbol, since)
+    values ('eip155:84532', ${DUSD.address}, 'DUSD', ${new Date()})`.execute(served.root);
+  await served.close();
   const unneeded = await check(without);
   assert.equal(unneeded.code, 0, unneeded.err);
   const db = await openDatabase(database);
@@ -145,6 +167,33 @@ test("a token that an intent uses cannot be removed from the configuration, but 
   assert.match(refused.err, /lacks tokens that intents in the database still use: DUSD \(0xd1\w+\) on eip155:84532\./);
   const retired = await check(withToken(without, { ...DUSD, isOrigin: false, isRail: false }));
   assert.equal(retired.code, 0, retired.err);
+});
+
+test("serve and --check say in one sentence that a role may not migrate, or that the database is not in UTF-8", async () => {
+  const running = await (postgres ??= startOwnServer({ isDurable: true }));
+  const url = await createDatabase();
+  const admin = await openDatabase({ url });
+  await sql`create role guest login`.execute(admin.root);
+  await sql`create database latin encoding 'LATIN1' template template0 locale 'C'`.execute(admin.root);
+  const asGuest = localConfig("http://127.0.0.1:1", { database: { url: url.replace("tributary@", "guest@") } });
+  const inLatin = localConfig("http://127.0.0.1:1", { database: { url: running.urlOf("latin") } });
+  const asOwner = localConfig("http://127.0.0.1:1", { database: { url } });
+  const refusal =
+    /^error: the role "guest" may not create tables in the schema "public": grant it CREATE there, or run `tributary migrate` as .*\n$/m;
+  for (const words of [["serve"], ["serve", "--check"], ["migrate"]]) {
+    const guest = await runCli([...words, "--config", asGuest], KEYS);
+    assert.equal(guest.code, 1, words.join(" "));
+    assert.match(guest.err, refusal);
+    const latin = await runCli([...words, "--config", inLatin], KEYS);
+    assert.equal(latin.code, 1, words.join(" "));
+    assert.match(latin.err, /^error: the database has the encoding LATIN1 and must have UTF8, .*\n$/m);
+    assert.doesNotMatch(guest.err + latin.err, /^ +at /m, "no stack trace");
+  }
+  assert.equal((await runCli(["migrate", "--config", asOwner], KEYS)).code, 0);
+  await sql`grant select on all tables in schema public to guest`.execute(admin.root);
+  await admin.close();
+  const check = await runCli(["serve", "--check", "--config", asGuest], KEYS);
+  assert.equal(check.code, 0, `a role without CREATE serves a migrated database: ${check.err}`);
 });
 
 test("serve --check connects to each WebSocket, fails on one of another chain, and shows no URL", async (t) => {

@@ -31,7 +31,7 @@ async function fetchFindings(input: CommandInput): Promise<Finding[]> {
   const { inboxes } = input.values;
   const isLedger = input.flags.has("ledger");
   if (inboxes !== undefined && !isLedger) throw new UsageError("--inboxes needs --ledger.");
-  const operator = await openOperatorClient(input, { isReadOnly: true });
+  const operator = await openOperatorClient(input);
   try {
     return isLedger ? await operator.call("ledger check", { inboxes }) : await operator.call("doctor", {});
   } finally {

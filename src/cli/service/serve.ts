@@ -34,12 +34,12 @@ async function runServe({ values, flags, asJson, terminal, environment }: Comman
   const { closeWorld, openChains, openWorld, verifyChains } = await import("../../main.ts");
   const chains = openChains(config, log);
   await verifyChains(config, chains, log);
-  const isReadOnly = flags.has("check");
-  const world = await openWorld(config, { log, chains, onFatal: exitOnFatal(log), readOnly: isReadOnly });
-  if (isReadOnly) {
-    const { pendingMigrations } = await import("../../db/migrate.ts");
-    const pending = await pendingMigrations(world.db);
-    await closeWorld(world);
+  const isCheck = flags.has("check");
+  const schema = isCheck ? "keep" : "migrate";
+  const world = await openWorld(config, { log, chains, onFatal: exitOnFatal(log), schema });
+  if (isCheck) {
+    const { listMigrationsToApply } = await import("../../db/migrate.ts");
+    const pending = await listMigrationsToApply(world.db).finally(() => closeWorld(world));
     return reportCheck(world, { asJson, terminal, pending });
   }
   const stop = await startServing(world, environment);
