@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { test } from "node:test";
 import { Checkout } from "@tributary/react";
 import { expectSolanaPayout } from "@tributary/sdk/solana/verify";
+import { expectPayout } from "@tributary/sdk/verify";
 import { build } from "esbuild";
 import { skipWithoutChromium } from "../support/browser.ts";
 import { events, inFrame, useShops, waitForEvent, type Shops } from "../support/shopPage.ts";
@@ -197,6 +198,23 @@ test("on Solana another fee, recovery key, mint or program is refused, and so is
   assert.equal(check({ terms, inboxes: [{ namespace: "eip155", address: `0x${"12".repeat(20)}` }] }), false);
 });
 
+test("a check may name the tokens of chains, in any case of letters", () => {
+  const token = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
+  const expected = { payoutWallet: `0x${"12".repeat(20)}`, token, chainId: 8_453, feeBpsMax: 50 } as const;
+  assert.equal(expectPayout(expected).mayAsk, undefined);
+  const { mayAsk } = expectPayout({ ...expected, tokens: { 8_453: token } });
+  assert.deepEqual(
+    [
+      mayAsk?.(token.toLowerCase(), "0x2105"),
+      mayAsk?.(`0x${"ab".repeat(20)}`, "0x2105"),
+      mayAsk?.(token, "0x1"),
+      mayAsk?.(undefined, "0x2105"),
+      mayAsk?.(token, undefined),
+    ],
+    [true, false, false, false, false],
+  );
+});
+
 test("wallets of the shop's page are relayed with three methods and for a token transfer alone", { skip }, async () => {
   const { intentId, inboxAddress } = await shops.createIntent();
   const init = `if (window.parent === window) {
@@ -259,15 +277,12 @@ test("wallets of the shop's page are relayed with three methods and for a token 
       assert.deepEqual(switched?.params, [{ chainId: "0x7a69" }]);
 
       // The shop may name the only token that its wallets are asked for.
-      const [chain, token] = [Number(chainId), String(to)];
-      for (const [tokens, outcome] of [
-        [{ [chain]: token.toUpperCase().replace("0X", "0x") }, null],
-        [{ [chain]: `0x${"ab".repeat(20)}` }, "not relayed"],
-        [{ [chain + 1]: token }, "not relayed"],
+      for (const [mayAsk, outcome] of [
+        ["undefined", null],
+        [`(token, chainId) => token === "${String(to)}" && chainId === "${String(chainId)}"`, null],
+        ["() => false", "not relayed"],
       ]) {
-        await page.evaluate(
-          `checkout.update({ expectedPayout: Object.assign(() => true, { tokens: ${JSON.stringify(tokens)} }) })`,
-        );
+        await page.evaluate(`checkout.update({ expectedPayout: Object.assign(() => true, { mayAsk: ${mayAsk} }) })`);
         await checkout.evaluate(`new Promise((resolve) => {
           addEventListener("message", ({ data }) => data.type === "tributary:verified" && resolve(), { once: true });
           parent.postMessage({ type: "tributary:verify", terms: {},
