@@ -48,7 +48,11 @@ async function openPostgres(options: PostgresOptions): Promise<Db> {
   const driver = new PooledDriver(options, guard);
   try {
     const session = await driver.acquire();
-    await checkServer(session, options).finally(() => driver.releaseConnection(session));
+    try {
+      await checkServer(session, options);
+    } finally {
+      await driver.releaseConnection(session);
+    }
   } catch (error) {
     await driver.destroy();
     throw error;

@@ -39,8 +39,12 @@ async function runServe({ values, flags, asJson, terminal, environment }: Comman
   const world = await openWorld(config, { log, chains, onFatal: exitOnFatal(log), schema });
   if (isCheck) {
     const { listMigrationsToApply } = await import("../../db/migrate.ts");
-    const pending = await listMigrationsToApply(world.db).finally(() => closeWorld(world));
-    return reportCheck(world, { asJson, terminal, pending });
+    try {
+      const pending = await listMigrationsToApply(world.db);
+      return await reportCheck(world, { asJson, terminal, pending });
+    } finally {
+      await closeWorld(world);
+    }
   }
   const stop = await startServing(world, environment);
   log.info({ baseUrl: config.baseUrl, ...config.listen }, "ready");
