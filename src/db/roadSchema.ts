@@ -125,15 +125,15 @@ export type HoldingTable = {
   verified_block: Generated<bigint>;
   /** When the providers are asked next; null unless dust waits for them. */
   verify_from: Date | null;
-  /** The last burn, where no later transfer left the inbox; null otherwise. */
+  /** The last transfer out of the inbox, where one left money in it; may be null otherwise. */
   rest_block: bigint | null;
   rest_place: bigint | null;
-  /** When that burn was seen. */
+  /** When that transfer was seen. */
   rest_since: Date | null;
-  /** What that burn left in the inbox, and how much of it is counted. */
+  /** What it left in the inbox, and how much of that is counted. */
   rest_units: Generated<bigint>;
   rest_counted_units: Generated<bigint>;
-  /** Counted money in the inbox: deposits, dust and what a burn left. */
+  /** Counted money in the inbox: deposits, dust and what a sweep left. */
   unswept_units: Generated<bigint>;
   /** When the oldest of it counted. */
   unswept_since: Date | null;

@@ -133,7 +133,8 @@ export const settlementChecks: readonly Check[] = [
   },
   {
     name: "rest-matches-movements",
-    meaning: "What a holding says that the last burn left differs from the movements up to that burn.",
+    meaning:
+      "What a holding says that the last sweep left differs from the movements up to that sweep: money may wait unplanned.",
     query: sql`
       select coalesce(holding.intent_id, summed.intent_id) as intent, coalesce(holding.chain, summed.chain) as chain,
         holding.rest_units as rest, summed.units as of_movements
@@ -145,7 +146,7 @@ export const settlementChecks: readonly Check[] = [
         from (
           select distinct on (intent_id, chain, token) * from movement where direction = 'out' and orphaned_at is null
           order by intent_id, chain, token, block_number desc, place desc
-        ) as last where last.explained_by is not null
+        ) as last
       ) as summed on (summed.intent_id, summed.chain, summed.token) = (holding.intent_id, holding.chain, holding.token)
       where coalesce(holding.rest_units, 0) <> coalesce(summed.units, 0)
         and not exists (

@@ -270,7 +270,7 @@ export async function refreshHeldDust(tx: Tx, intentIds: readonly string[]): Pro
   );
 }
 
-/** Computes again what burns left in these inboxes, after transfers out of them were observed or reverted. */
+/** Computes again what sweeps left in these inboxes, after transfers out of them were observed or reverted. Most leave nothing, and no row. */
 export async function refreshRests(tx: Tx, inboxes: readonly HoldingKey[]): Promise<void> {
   if (inboxes.length === 0) return;
   await sql`
@@ -278,7 +278,7 @@ export async function refreshRests(tx: Tx, inboxes: readonly HoldingKey[]): Prom
     select asked.intent_id, asked.chain, asked.token, rest.block_number, rest.place, rest.seen_at, coalesce(rest.units, 0)
     from (select distinct intent_id, chain, token from ${unnest("named", inboxes, KEY_COLUMNS)}) as asked
     left join lateral (${lastRestOf(sql`asked`)}) as rest on true
-    where rest.block_number is not null or exists (
+    where rest.units > 0 or exists (
       select from holding where holding.intent_id = asked.intent_id and holding.chain = asked.chain
         and holding.token = asked.token and holding.rest_block is not null)
     order by asked.intent_id, asked.chain, asked.token
@@ -289,7 +289,7 @@ export async function refreshRests(tx: Tx, inboxes: readonly HoldingKey[]): Prom
       is distinct from (excluded.rest_block, excluded.rest_place, excluded.rest_units)`.execute(tx);
 }
 
-/** Computes rests again where these changed arrivals precede the burn: one was found late, or is gone. Returns the intents concerned. */
+/** Computes rests again where these changed arrivals precede a sweep: one was found late, or is gone. Returns the intents concerned. */
 export async function refreshRestsAfter(tx: Tx, arrivals: readonly MovementRow[]): Promise<string[]> {
   if (arrivals.length === 0) return [];
   const names = arrivals.map(({ intent_id, chain, token, block_number }) => ({
@@ -299,12 +299,16 @@ export async function refreshRestsAfter(tx: Tx, arrivals: readonly MovementRow[]
     block_number,
   }));
   const { rows } = await sql<HoldingKey>`
-    select distinct holding.intent_id, holding.chain, holding.token
+    select changed.intent_id, changed.chain, changed.token
     from (
       select intent_id, chain, token, min(block_number) as block_number
       from ${unnest("named", names, { ...KEY_COLUMNS, block_number: "int8" })} group by intent_id, chain, token
-    ) as changed join holding on holding.intent_id = changed.intent_id and holding.chain = changed.chain
-      and holding.token = changed.token and holding.rest_block >= changed.block_number`.execute(tx);
+    ) as changed where exists (
+      select from movement departure
+      where departure.intent_id = changed.intent_id and departure.chain = changed.chain and departure.token = changed.token
+        and departure.direction = 'out' and departure.orphaned_at is null and departure.block_number >= changed.block_number)`.execute(
+    tx,
+  );
   await refreshRests(tx, rows);
   return rows.map(({ intent_id }) => intent_id);
 }

@@ -1,7 +1,8 @@
 import { sql, type RawBuilder } from "kysely";
 import { assetSql } from "../../ledger/assetSql.ts";
 
-// What a burn left in its inbox: a bridge takes only so much at once. The inbox holds it without a further deposit.
+// What the last sweep left in its inbox. A bridge takes only so much in one burn, a recovery key may take a part, and where a chain shows only
+// balances, a transaction may move more in after it moved out. The inbox holds the rest without a further deposit.
 
 /** SQL for the movements of an inbox that the chain shows, on the side of a place that `isAsked` names. */
 const sumOfInbox = (holding: RawBuilder<unknown>, isAsked: RawBuilder<boolean>) => sql`
@@ -10,28 +11,27 @@ const sumOfInbox = (holding: RawBuilder<unknown>, isAsked: RawBuilder<boolean>) 
     and movement.token = ${holding}.token and movement.orphaned_at is null and ${isAsked})`;
 
 /**
- * SQL for what the last burn of an inbox left in it, a row where no other transfer left the inbox later: what the ledger shows now, without what
- * came in since. So it reads the movements that are not booked yet and those after the burn, and none of the inbox's history.
+ * SQL for what the last transfer out of an inbox left in it: what the ledger shows now, without what came in since. So it reads the movements
+ * that are not booked yet and those after that transfer, and none of the inbox's history.
  */
 export const lastRestOf = (holding: RawBuilder<unknown>) => sql`
-  select last.block_number, last.place, last.seen_at, greatest(0, case when last.explained_by is not null then (
+  select last.block_number, last.place, last.seen_at, greatest(0, (
       select coalesce(sum(balance_units), 0) from ledger_balance
       where holder = 'inbox:' || ${holding}.intent_id and asset = ${assetSql(sql`${holding}.chain`, sql`${holding}.token`)})
     + ${sumOfInbox(holding, sql`movement.block_number > last.booked_number`)}
-    - ${sumOfInbox(holding, sql`(movement.block_number, movement.place) > (last.block_number, last.place)`)}
-    end) as units
+    - ${sumOfInbox(holding, sql`(movement.block_number, movement.place) > (last.block_number, last.place)`)}) as units
   from (
-    select departure.block_number, departure.place, departure.seen_at, departure.explained_by, chain_cursor.booked_number
+    select departure.block_number, departure.place, departure.seen_at, chain_cursor.booked_number
     from movement departure join chain_cursor on chain_cursor.chain = departure.chain
     where departure.intent_id = ${holding}.intent_id and departure.chain = ${holding}.chain and departure.token = ${holding}.token
       and departure.direction = 'out' and departure.orphaned_at is null
     order by departure.block_number desc, departure.place desc limit 1
-  ) as last where last.explained_by is not null`;
+  ) as last`;
 
-/** Arrivals read for one rest. What is older counts: it is deep below the burn. */
+/** Arrivals read for one rest. What is older counts: it is deep below the sweep. */
 const ARRIVALS_MAX = 16;
 
-/** SQL for the counted part of what a burn left in the inbox of `holding`. A burn takes what came first. */
+/** SQL for the counted part of what a sweep left in the inbox of `holding`. A sweep takes what came first. */
 export const COUNTED_REST = sql`
   select holding.rest_units - coalesce(sum(least(arrival.amount_units, holding.rest_units - arrival.later_units)), 0) as units
   from (

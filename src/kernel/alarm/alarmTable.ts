@@ -258,6 +258,14 @@ export const ALARMS = {
     remedy: "`tributary rescan <intentId>`, then `tributary doctor --ledger`.",
     source: "code",
   },
+  sweep_left_money: {
+    happened:
+      "A settlement or a stranger's sweep left money in its inbox. What is counted of it is planned again at once.",
+    affects: "The merchant of the intent: this part of the payout comes later.",
+    remedy:
+      "Nothing if it lands: a recovery key may have taken a part, or a provider omitted a transfer. Else `tributary rescan <intentId>`, then `tributary doctor --ledger`.",
+    source: "code",
+  },
   intent_quarantined: {
     happened: "The movements of an intent could not be processed. They are retried.",
     affects: "The merchant of the intent: its deposits wait. Others continue.",

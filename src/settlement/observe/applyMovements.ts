@@ -5,6 +5,7 @@ import { addMs } from "../../kernel/clock.ts";
 import { HINT_TTL_MS, viewHintsTopic } from "../../view/registerView.ts";
 import { upsertViewHints } from "../../view/store.ts";
 import type { MovementRow } from "../../watch/movement.ts";
+import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 import type { World } from "../../world.ts";
 import { listWaitingSweeps, sweepAgreementsTopic } from "../agreement/openAgreements.ts";
 import { listMintsOfSweeps, revertCrossings } from "../crossing/landCrossings.ts";
@@ -73,7 +74,14 @@ export async function reportFindings(
   const findings = applied.flatMap((each) => each.findings);
   for (const { sweep, settlementId, movedUnits, arrivedUnits, otherRecipientUnits, unpaidUnits } of findings) {
     const facts = { settlement: settlementId, chainTx: sweep.chainTx, movedUnits: String(movedUnits) };
-    if (arrivedUnits !== undefined && arrivedUnits !== movedUnits)
+    const { intentId: intent } = sweep;
+    if (arrivedUnits !== undefined && arrivedUnits > movedUnits)
+      raiseAlarm(
+        world.log,
+        { ...facts, alarm: "sweep_left_money", chain, intent, leftUnits: String(arrivedUnits - movedUnits) },
+        "a sweep left money in its inbox; what is counted of it is planned again",
+      );
+    if (arrivedUnits !== undefined && arrivedUnits < movedUnits)
       world.log.error({ ...facts, arrivedUnits: String(arrivedUnits) }, "a sweep's amount differs from its deposits");
     if (otherRecipientUnits !== 0n) {
       world.log.error(

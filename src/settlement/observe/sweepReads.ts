@@ -74,7 +74,7 @@ export type SweepArrivals = {
   /** The last transfer of the previous sweep; -1 and -1 without one. */
   previous: PlaceOnChain;
   /**
-   * What came in since the previous sweep, with what that one left, which only a burn does. Undefined above ARRIVALS_READ_MAX, and where what was
+   * What came in since the previous sweep, with what that one left. Undefined above ARRIVALS_READ_MAX, and where what was
    * left is not known any more.
    */
   arrivedUnits: bigint | undefined;
@@ -95,10 +95,11 @@ export async function listSweepArrivals(tx: Tx, chain: Caip2, sweeps: readonly S
   const column = (valueOf: (sweep: Sweep) => string | bigint, type: ElementType) => array(sweeps.map(valueOf), type);
   const { rows } = await sql<ArrivalRow>`
     select coalesce(previous.block_number, -1) as "blockNumber", coalesce(previous.place, -1) as place, arrived.units, arrived.arrivals,
-      case when previous.explained_by is null then 0 else (
+      coalesce((
         select holding.rest_units from holding
         where holding.intent_id = sweep.intent_id and holding.chain = ${chain} and holding.token = sweep.token
-          and holding.rest_block = previous.block_number and holding.rest_place = previous.place) end as "restUnits"
+          and holding.rest_block = previous.block_number and holding.rest_place = previous.place),
+        case when previous.explained_by is null then 0 end) as "restUnits"
     from unnest(
       ${column((sweep) => sweep.intentId, "text")}, ${column((sweep) => sweep.token, "text")},
       ${column((sweep) => sweep.chainTx, "text")},
