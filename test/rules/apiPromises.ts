@@ -112,7 +112,6 @@ export const API_PROMISES: readonly ApiPromise[] = [
   apiPromise("D39", "the SDK's scripts and what mount does"),
   apiPromise("D46", "an intent is decided with the facts of all its chains"),
   apiPromise("D48", "a sweep takes what was in the inbox at its moment, and what comes in later is settled too"),
-  apiPromise("D57", "a reached price is delivered, whatever the minimum"),
   apiPromise("D45", "a merchant lists the pages that may embed its checkout, and sets the checkout's looks"),
   apiPromise("D44", "operations declare their scopes, and a key has those that it was created with"),
 ];
