@@ -1,7 +1,9 @@
 import type { Asset } from "../catalog/catalog.ts";
 import { isPayoutAsset } from "../intent/payoutAsset.ts";
-import { hasRouteFrom, type PinnedRoute } from "../intent/routes/routeSet.ts";
+import { findPayoutWay } from "../intent/routes/payoutWay.ts";
+import { routesFrom, type PinnedRoute } from "../intent/routes/routeSet.ts";
 import type { IntentRow } from "../intent/store.ts";
+import { convertUnits } from "../kernel/units.ts";
 
 // Decides which origins the API offers to a payer. Pure functions.
 
@@ -15,9 +17,21 @@ export type IssuingConditions = {
   routes: readonly PinnedRoute[];
 };
 
-/** Whether deposits of the origin reach the payout: it is the payout asset itself, or one of the routes begins there. */
+/**
+ * Whether a payer may be sent to the origin: it is the payout asset itself, or one of the routes begins there. A route whose minimum exceeds the price
+ * of a one-time intent is not offered, because its crossing would cost more than the price is worth (D57).
+ */
 export function isAcceptedOrigin(intent: IntentRow, origin: Asset, routes: readonly PinnedRoute[]): boolean {
-  return isPayoutAsset(intent, origin) || hasRouteFrom(routes, origin);
+  if (isPayoutAsset(intent, origin)) return true;
+  const [route] = routesFrom(routes, origin);
+  if (route === undefined) return false;
+  const { one_time: isOneTime, price_token_units: price, payout_decimals: decimals } = intent;
+  return !isOneTime || price === null || convertUnits(price, decimals, route.decimals) >= route.minimumUnits;
+}
+
+/** The smallest deposit of an origin that counts by itself for this intent: the pinned one, where the intent has a way from there (D49). */
+export function originMinimum(intent: IntentRow, origin: Asset, routes: readonly PinnedRoute[]): bigint {
+  return findPayoutWay(intent, routes, origin)?.minimumUnits ?? origin.minimumUnits;
 }
 
 export function isDepositIssuable(intent: IntentRow, origin: Asset, conditions: IssuingConditions): boolean {

@@ -7,7 +7,12 @@ import { caip19, caip2, displayAddress } from "../kernel/caip.ts";
 import { formatUnits } from "../kernel/units.ts";
 import { isAccountOrigin } from "../merchant/accountOrigins.ts";
 import type { AccountRow } from "../merchant/store.ts";
-import { isDepositIssuable, isIntentDepositIssuable, type IssuingConditions } from "./depositIssuable.ts";
+import {
+  isDepositIssuable,
+  isIntentDepositIssuable,
+  originMinimum,
+  type IssuingConditions,
+} from "./depositIssuable.ts";
 
 type TokenRecord = { symbol: string; address: string; decimals: number };
 
@@ -61,7 +66,12 @@ export function listOrigins(
   return {
     origins: origins
       .toSorted((one, other) => rank(one) - rank(other))
-      .map((origin) => originRecord(catalog, origin, isDepositIssuable(intent, origin, conditions))),
+      .map((origin) =>
+        originRecord(catalog, origin, {
+          minimumUnits: originMinimum(intent, origin, conditions.routes),
+          depositIssuable: isDepositIssuable(intent, origin, conditions),
+        }),
+      ),
     settleRails: catalog.assets
       .filter((asset) => asset.isRail)
       .map((rail) => railRecord(catalog, rail, rail.railId === defaultRailId)),
@@ -78,7 +88,11 @@ function findDefaultRail(catalog: Catalog, account: AccountRow): Asset | undefin
   return catalog.assets.find((asset) => asset.isRail && asset.chain === chain && asset.symbol === symbol);
 }
 
-function originRecord(catalog: Catalog, origin: Asset, depositIssuable: boolean): OriginRecord {
+function originRecord(
+  catalog: Catalog,
+  origin: Asset,
+  { minimumUnits, depositIssuable }: { minimumUnits: bigint; depositIssuable: boolean },
+): OriginRecord {
   const chain = requireChain(catalog, origin);
   return {
     namespace: origin.namespace,
@@ -93,8 +107,8 @@ function originRecord(catalog: Catalog, origin: Asset, depositIssuable: boolean)
     nativeDecimals: chain.native.decimals,
     token: tokenRecord(origin),
     caip19: caip19(origin.chain, origin.token),
-    minimumUnits: origin.minimumUnits.toString(),
-    minimumDisplay: formatUnits(origin.minimumUnits, origin.decimals),
+    minimumUnits: minimumUnits.toString(),
+    minimumDisplay: formatUnits(minimumUnits, origin.decimals),
     depositIssuable,
   };
 }

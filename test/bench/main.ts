@@ -14,6 +14,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   road: async () => (await import("./road.ts")).benchRoad(),
   solana: async () => (await import("./solana.ts")).benchSolana(),
   size: async () => (await import("./size.ts")).benchSize(),
+  strangers: async () => (await import("./strangers.ts")).benchStrangers(),
   throughput: async () => (await import("./throughput.ts")).benchThroughput(),
   timing: async () => (await import("./timing.ts")).benchTiming(),
 };

@@ -50,6 +50,8 @@ test("init asks each question, explains what it does not accept, and writes live
     "https://pay.example",
     "postgres://tributary:secret@db/tributary",
     "",
+    "base=3000,polygon=1",
+    "base=3000",
     "0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaee0",
     WALLET,
     "50",
@@ -63,6 +65,7 @@ test("init asks each question, explains what it does not accept, and writes live
     /Give URLs of 2 hosts for optimism, because one provider alone would decide/,
     /Give a URL that begins with https:\/\//,
     /Give a URL without a password/,
+    /Give entries of the form CHAIN=DOLLARS, with chains of --chains, or none/,
     /correct checksum/,
   ])
     assert.match(err, explanation);
@@ -77,6 +80,13 @@ test("init asks each question, explains what it does not accept, and writes live
   assert.deepEqual(
     [config.environment, config.baseUrl, config.feeRecipient, config.feeBps, config.support, config.defaultRail],
     ["live", "https://pay.example", WALLET.toLowerCase(), 50, "mailto:help@pay.example", "base:usdc"],
+  );
+  assert.deepEqual(
+    config.chains.map(({ native, tokens: [usdc] }) => [native.usd, usdc?.minimumUnits, usdc?.crossingMinimumUnits]),
+    [
+      ["3000", 30_000n, 30_000n],
+      [undefined, 10_000n, 10_000n],
+    ],
   );
   assert.deepEqual(
     config.chains.map(({ chainId, rpcUrls, agreement }) => [chainId, rpcUrls.length, agreement?.providers]),

@@ -67,3 +67,78 @@ describe("burns below the minimum", () => {
     assert.equal((await road.balances(home, attacked)).inbox, 0n);
   });
 });
+
+describe("crossings that are worth less than their receipt", () => {
+  /** Above the minimum, and below the cost of a receipt by far. */
+  const CHEAP = 20_000n;
+  const DEAR = 20_000_000n;
+  let road: BridgedRoad;
+  let home: TestChain;
+  let away: TestChain;
+  before(async () => {
+    ({ road, home, away } = await openBridgedPair({ nativeUsd: "3000" }));
+  });
+  after(() => road.close());
+
+  const crossingsOf = (intents: readonly IntentRow[]) =>
+    road.db.root
+      .selectFrom("crossing")
+      .selectAll()
+      .where(
+        "intent_id",
+        "in",
+        intents.map(({ id }) => id),
+      )
+      .orderBy("units")
+      .execute();
+  const countOf = async (intents: readonly IntentRow[], status: string) =>
+    (await crossingsOf(intents)).filter((crossing) => crossing.status === status).length;
+
+  async function payCheap(count: number): Promise<IntentRow[]> {
+    const intents: IntentRow[] = [];
+    for (let index = 0; index < count; index += 1) {
+      const intent = await road.create(home);
+      await road.pay(away, intent, CHEAP + BigInt(index));
+      intents.push(intent);
+    }
+    return intents;
+  }
+
+  test("they go together once an hour, and neither dearer ones nor reached prices wait for them", async () => {
+    // The turn of this hour.
+    const first = await payCheap(1);
+    await road.until(async () => (await countOf(first, "landed")) === 1);
+    const second = await payCheap(3);
+    await road.until(async () => (await countOf(second, "attested")) === 3);
+    await road.tick();
+    assert.deepEqual(
+      (await crossingsOf(second)).map(({ queue, reason }) => [queue, reason]),
+      Array.from({ length: 3 }, () => [2, "worth_less_than_its_mint"]),
+    );
+    const [dear, reached] = [
+      await road.create(home),
+      await road.create(home, { priceUnits: Number(CHEAP), oneTime: true }),
+    ];
+    await road.pay(away, dear, DEAR);
+    await road.pay(away, reached, CHEAP);
+    await road.untilLanded(dear);
+    await road.untilLanded(reached);
+    assert.equal(await countOf(second, "landed"), 0);
+    await updateAlarms(road.world);
+    assert.deepEqual(
+      activeAlarms(road.world).filter(({ alarm }) => alarm.startsWith("crossing")),
+      [],
+    );
+    road.advance(HOUR_MS);
+    await road.until(async () => (await countOf(second, "landed")) === 3);
+  });
+
+  test("one whose price is reached later goes at once", async () => {
+    const intent = await road.create(home, { priceUnits: 2 * Number(CHEAP), oneTime: true });
+    await road.pay(away, intent, CHEAP);
+    await road.until(async () => (await crossingsOf([intent]))[0]?.queue === 2);
+    await road.pay(home, intent, CHEAP);
+    road.advance(6 * 60_000);
+    await road.until(async () => (await countOf([intent], "landed")) === 1);
+  });
+});

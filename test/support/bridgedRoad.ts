@@ -72,14 +72,18 @@ export type BridgedRoad = {
 export type BridgedRoadOptions = {
   chains?: number;
   isFast?: boolean;
+  /** What a coin of each chain costs in dollars. Absent: unknown. */
+  nativeUsd?: string;
   db?: Db;
   /** The address of a chain's only provider; the node itself where absent. */
   rpcUrlOf?: (chain: TestChain) => Promise<string>;
 };
 
 /** A road of two chains. `home`: where intents settle. `away`: the chain that crossings come from. */
-export async function openBridgedPair(): Promise<{ road: BridgedRoad; home: TestChain; away: TestChain }> {
-  const road = await openBridgedRoad({ chains: 2 });
+export async function openBridgedPair(
+  options: BridgedRoadOptions = {},
+): Promise<{ road: BridgedRoad; home: TestChain; away: TestChain }> {
+  const road = await openBridgedRoad({ ...options, chains: 2 });
   const [home, away] = road.chains;
   if (home === undefined || away === undefined) throw new Error("the road lacks a chain");
   return { road, home, away };
@@ -99,7 +103,8 @@ export async function openBridgedRoad(options: BridgedRoadOptions = {}): Promise
   await deployLocalBridge(sides);
   const attestation = await startAttestationServer(sides, { now: () => clock.now().getTime() });
   const rpcUrls = await Promise.all(chains.map(async (chain) => (await options.rpcUrlOf?.(chain)) ?? chain.rpcUrl));
-  const config = bridgedConfig(chains, { sides, rpcUrls, attestationUrl: attestation.url, isFast });
+  const { nativeUsd } = options;
+  const config = bridgedConfig(chains, { sides, rpcUrls, attestationUrl: attestation.url, isFast, nativeUsd });
   const log = pino({ level: "silent" });
   const openWorld = (): World => ({
     config,
@@ -221,9 +226,13 @@ type BridgeParts = {
   rpcUrls: readonly string[];
   attestationUrl: string;
   isFast: boolean;
+  nativeUsd: string | undefined;
 };
 
-function bridgedConfig(chains: readonly TestChain[], { sides, rpcUrls, attestationUrl, isFast }: BridgeParts): Config {
+function bridgedConfig(
+  chains: readonly TestChain[],
+  { sides, rpcUrls, attestationUrl, isFast, nativeUsd }: BridgeParts,
+): Config {
   return {
     environment: "test",
     baseUrl: "http://127.0.0.1:8787",
@@ -240,6 +249,7 @@ function bridgedConfig(chains: readonly TestChain[], { sides, rpcUrls, attestati
         slug: `chain${index}`,
         rpcUrls: [rpcUrls[index] ?? chain.rpcUrl],
         gasKey: DEV_ACCOUNTS.operator.privateKey,
+        native: { ...TEST_CHAIN_CONFIG.native, usd: nativeUsd },
         estimates: { finalizedMs: isFast ? SLOW_MS : 1_000 },
         finality: [{ upToPriceUnits: undefined, finality: { confirmations: 1 } }],
         tokens: [

@@ -1,8 +1,8 @@
+import { usualMinimums } from "../../config/operate/usualCosts.ts";
 import { BURN_ADDRESS, gasKeyVariable, type InitChain, type InitSettings } from "./settings.ts";
 
 const COMMENT_COLUMNS = 110;
 const PORT_DEFAULT = 8_787;
-const USDC_CENT_UNITS = "10000";
 
 /** The configuration file, with the reason of each key and the keys that many operators add. */
 export function renderConfig(settings: InitSettings): string {
@@ -73,6 +73,8 @@ function renderDatabase({ database, environment }: InitSettings): string[] {
 
 function renderChain(chain: InitChain, { settings, isLast }: { settings: InitSettings; isLast: boolean }): string[] {
   const urls = settings.rpcUrls.get(chain.slug) ?? [];
+  const usd = settings.nativeUsd.get(chain.slug);
+  const { minimumUnits, crossingMinimumUnits } = usualMinimums(chain.chainId, usd);
   return [
     "{",
     ...indent([
@@ -88,6 +90,10 @@ function renderChain(chain: InitChain, { settings, isLast }: { settings: InitSet
         `This variable holds the private key that pays gas in ${chain.native.symbol}. It cannot move deposits. "gasKeyFile" names a file with mode 600 instead.`,
       ),
       field("gasKeyEnv", gasKeyVariable(chain)),
+      ...comment(
+        `What one ${chain.native.symbol} costs in US dollars. Keep it roughly right: it decides which payments from other chains are worth their gas.`,
+      ),
+      usd === undefined ? `// "native": { "usd": "…" },` : field("native", { usd }),
       `"tokens": [`,
       ...indent([
         "{",
@@ -99,8 +105,11 @@ function renderChain(chain: InitChain, { settings, isLast }: { settings: InitSet
             'With "cctp-v2", new intents pin routes between this token and the USDC of the other chains with the same key.',
           ),
           `// "bridge": "cctp-v2",`,
-          ...comment("A smaller deposit waits for more, unless the price is reached. In the token's smallest units."),
-          field("minimumUnits", USDC_CENT_UNITS).replace(/,$/, ""),
+          ...comment(
+            "A smaller deposit waits for more, unless the price is reached. In the token's smallest units: twice the gas that it costs you. The second is for deposits on other chains that are paid out here.",
+          ),
+          field("minimumUnits", minimumUnits.toString()),
+          field("crossingMinimumUnits", crossingMinimumUnits.toString()).replace(/,$/, ""),
         ]),
         "}",
       ]),

@@ -4,6 +4,7 @@ import type { Hex } from "@tributary/inbox/terms";
 import { findChainByName, unknownChainMessage } from "../../config/chainName.ts";
 import { listKnownChains, type ListedChain } from "../../config/knownChains.ts";
 import { SUPPORT_EXPECTED } from "../../kernel/text/supportAddress.ts";
+import { usualUsd } from "../../config/operate/usualCosts.ts";
 import * as rules from "../../config/rules.ts";
 
 // The questions of `tributary init`. Each has an option of the same name. A parser returns the value, or a sentence about what is expected.
@@ -18,6 +19,8 @@ export type InitSettings = {
   baseUrl: string;
   /** Undefined: TRIBUTARY_DATABASE_URL names it. */
   database: { url: string } | { directory: string } | undefined;
+  /** By slug, what one native coin costs in US dollars. Absent: unknown, or nothing. */
+  nativeUsd: ReadonlyMap<string, string>;
   feeRecipient: string;
   feeBps: number;
   support: string | undefined;
@@ -145,6 +148,27 @@ const database: Question<"database"> = {
   },
 };
 
+const nativeUsd: Question<"nativeUsd"> = {
+  name: "nativeUsd",
+  option: "native-usd",
+  placeholder: "LIST",
+  summary: `what one coin that pays gas costs in US dollars, such as base=3000,polygon=0.25, or ${NONE}; the minimums follow from it`,
+  fallback: ({ chains = [] }) =>
+    chains
+      .flatMap(({ slug, chainId }) => [usualUsd(chainId)].flatMap((usd) => (usd ? [`${slug}=${usd}`] : [])))
+      .join() || NONE,
+  parse(text, { chains = [] }) {
+    const prices = new Map<string, string>();
+    for (const entry of text === NONE ? [] : splitList(text)) {
+      const [, slug = "", usd = ""] = /^([a-z0-9-]+)=(.+)$/.exec(entry) ?? [];
+      if (!chains.some((chain) => chain.slug === slug) || rules.usdAmount.parse(usd) === undefined)
+        return { expected: `entries of the form CHAIN=DOLLARS, with chains of --chains, or ${NONE}` };
+      prices.set(slug, usd);
+    }
+    return { value: prices };
+  },
+};
+
 const feeRecipient: Question<"feeRecipient"> = {
   name: "feeRecipient",
   option: "fee-recipient",
@@ -190,6 +214,7 @@ export const QUESTIONS: readonly AnyQuestion[] = [
   rpcUrls,
   baseUrl,
   database,
+  nativeUsd,
   feeRecipient,
   feeBps,
   support,

@@ -13,6 +13,7 @@ import { checkAgreement } from "./checkAgreement.ts";
 import { checkBalances } from "./checkBalances.ts";
 import { checkBridge } from "./checkBridge.ts";
 import { checkFeeds } from "./checkFeeds.ts";
+import { checkMinimums } from "./checkMinimums.ts";
 import { checkUnreadable } from "./checkUnreadable.ts";
 import type { Finding } from "./finding.ts";
 import { depositTotalsCheck } from "../../deposit/checks.ts";
@@ -40,6 +41,7 @@ export async function runDoctorChecks(world: World): Promise<Finding[]> {
     ...riskFindings(world),
     ...chains.flat(),
     ...(await checkBridge(world)),
+    ...checkMinimums(world),
     ...(await checkBalances(world)),
     ...(await checkUnreadable(world)),
     ...(await checkSums(world)),

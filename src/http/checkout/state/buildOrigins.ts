@@ -4,6 +4,7 @@ import {
   isAcceptedOrigin,
   isDepositIssuable,
   isIntentDepositIssuable,
+  originMinimum,
   type IssuingConditions,
 } from "../../../inbox/depositIssuable.ts";
 import { isPayoutAsset, payoutChain } from "../../../intent/payoutAsset.ts";
@@ -41,7 +42,7 @@ function buildOrigin(catalog: Catalog, { intent, origin, conditions }: OriginOfI
     symbol: origin.symbol,
     tokenAddress: displayAddress(origin.chain, origin.token),
     decimals: origin.decimals,
-    minimum: formatUnits(origin.minimumUnits, origin.decimals),
+    minimum: formatUnits(originMinimum(intent, origin, conditions.routes), origin.decimals),
     isPayout: isPayoutAsset(intent, origin),
     isPayoutNetwork: origin.chain === payoutChain(intent),
     isTestNetwork: !intent.livemode,
@@ -51,7 +52,7 @@ function buildOrigin(catalog: Catalog, { intent, origin, conditions }: OriginOfI
     feeUsdMax: chain.estimates?.feeUsdMax ?? null,
     explorerUrl: explorerOf(catalog, origin.chain),
     publicRpcUrl: chain.publicRpcUrl,
-    native: chain.native,
+    native: { name: chain.native.name, symbol: chain.native.symbol, decimals: chain.native.decimals },
   };
 }
 
