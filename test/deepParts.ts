@@ -20,6 +20,7 @@ const SOLANA_CRASH_PARTS = 7;
 const ASKED_PARTS = 4;
 
 export const DEEP_PARTS: readonly DeepPart[] = [
+  { name: "everything is recovered without the service", command: ["test/drill/main.ts"], seconds: 35 },
   ...seedParts(),
   ...mutantParts(),
   ...crashParts(),

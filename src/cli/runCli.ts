@@ -146,6 +146,11 @@ const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./merchants/intents.ts")).intentsArchive,
   },
   {
+    name: "intents export",
+    summary: "print the terms of all intents, for recovery without the service",
+    load: async () => (await import("./merchants/intents.ts")).intentsExport,
+  },
+  {
     name: "events list",
     summary: "list the latest events",
     load: async () => (await import("./merchants/events.ts")).eventsList,

@@ -9,6 +9,7 @@ import { findAccount, type AccountRow } from "../merchant/store.ts";
 import type { World } from "../world.ts";
 import { findChainByName, unknownChainMessage } from "../config/chainName.ts";
 import { CommandError } from "./errors.ts";
+import { warnOfRecovery } from "./recoveryReach.ts";
 import { limitOf, PAGE_FIELDS, toPage } from "./lists/page.ts";
 import {
   clearableNumber,
@@ -35,6 +36,9 @@ export type AccountOutput = {
   createdAt: string;
 };
 
+/** `warnings` are about the account's recovery. */
+export type WarnedAccount = AccountOutput & { warnings: string[] };
+
 /** The terms of an account, which its new intents pin. */
 const TERMS = {
   chain: optionalText,
@@ -49,7 +53,7 @@ const TERMS = {
 export const createAccount = defineOperatorOperation({
   effect: "write",
   input: { name: requiredText, ...TERMS },
-  async run(world, input): Promise<AccountOutput> {
+  async run(world, input): Promise<WarnedAccount> {
     const payout = readPayoutDefaults(world, input);
     const { name, recovery, solanaRecovery, underpayToleranceBps } = input;
     const row = await createMerchant(world, {
@@ -60,7 +64,7 @@ export const createAccount = defineOperatorOperation({
       ...(recovery === undefined ? {} : { recovery }),
       ...(solanaRecovery === undefined ? {} : { solanaRecovery }),
     });
-    return toAccountOutput(row);
+    return { ...toAccountOutput(row), warnings: await warnOfRecovery(world, row) };
   },
 });
 
@@ -80,7 +84,7 @@ export const showAccount = defineOperatorOperation({
   run: async (world, { accountId }) => toAccountOutput(await getAccount(world, accountId)),
 });
 
-export type AccountChangeOutput = AccountOutput & { payoutBefore: AccountOutput["payout"] };
+export type AccountChangeOutput = WarnedAccount & { payoutBefore: AccountOutput["payout"] };
 
 /** Changes the given fields. The text "none" removes a recovery key or `origins`. `payoutBefore` differs from `payout` when that changed. */
 export const changeAccount = defineOperatorOperation({
@@ -101,7 +105,8 @@ export const changeAccount = defineOperatorOperation({
         ...(payout === undefined ? {} : { payout }),
       },
     });
-    return { ...toAccountOutput(after), payoutBefore: toAccountOutput(before).payout };
+    const warnings = await warnOfRecovery(world, after);
+    return { ...toAccountOutput(after), warnings, payoutBefore: toAccountOutput(before).payout };
   },
 });
 

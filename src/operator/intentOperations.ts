@@ -2,14 +2,14 @@ import { findAsset } from "../catalog/catalog.ts";
 import { depositRecord, type DepositRecord } from "../deposit/depositRecord.ts";
 import { listDeposits } from "../deposit/dust/listDeposits.ts";
 import { intentRecord, intentRecordWithRoutes, type IntentRecord } from "../intent/intentRecord.ts";
-import { findIntentRoutes } from "../intent/routes/findRoutes.ts";
+import { findIntentRoutes, findRoutes } from "../intent/routes/findRoutes.ts";
 import type { IntentRow } from "../intent/store.ts";
 import { Fault } from "../kernel/faults.ts";
 import { settlementRecord, type SettlementRecord } from "../settlement/settlementRecord.ts";
 import type { World } from "../world.ts";
 import { archiveIntent } from "../intent/archiveIntent.ts";
 import { UsageError } from "./errors.ts";
-import { limitOf, PAGE_FIELDS, toPage } from "./lists/page.ts";
+import { limitOf, PAGE_FIELDS, toPage, type Page } from "./lists/page.ts";
 import { getAccount } from "./accountOperations.ts";
 import { requiredText, optionalText } from "./operation/inputFields.ts";
 import { defineOperatorOperation } from "./operation/operatorOperation.ts";
@@ -50,6 +50,42 @@ export const listIntents = defineOperatorOperation({
 function toIntentOutput({ config }: World): (row: IntentRow) => IntentOutput {
   return (row) => ({ accountId: row.account_id, ...intentRecord(row, config) });
 }
+
+/** What recovery needs of one intent without this service. */
+export type IntentExport = Pick<IntentRecord, "intentId" | "inboxAddress" | "inboxTerms">;
+
+/**
+ * The terms of every intent, oldest first, with all that its inboxes can be recovered from. The routes of a root stand at its first intent on a
+ * page: they are many, and the other intents share them.
+ */
+export const exportIntents = defineOperatorOperation({
+  effect: "read",
+  input: { accountId: optionalText, ...PAGE_FIELDS },
+  async run(world, given): Promise<Page<IntentExport>> {
+    const limit = limitOf(given);
+    const after = await readCursor(world, given.cursor);
+    const account = given.accountId === undefined ? undefined : await getAccount(world, given.accountId);
+    const rows = await world.db.root
+      .selectFrom("intent")
+      .selectAll()
+      .$if(account !== undefined, (query) => query.where("account_id", "=", account?.id ?? ""))
+      .$if(after !== undefined, (query) => query.where("seq", ">", after ?? 0n))
+      .orderBy("seq")
+      .limit(limit + 1)
+      .execute();
+    const routes = await findRoutes({ db: world.db.root, memory: world.memory }, rows);
+    const shown = new Set<string>();
+    const records = rows.map((row): IntentExport => {
+      const isShown = shown.has(row.routes_root);
+      shown.add(row.routes_root);
+      const ofRow = routes.get(row.id) ?? [];
+      const record = isShown ? intentRecord(row, world.config) : intentRecordWithRoutes(row, ofRow, world.config);
+      const { intentId, inboxAddress, inboxTerms } = record;
+      return { intentId, inboxAddress, inboxTerms };
+    });
+    return toPage(records, limit, ({ intentId }) => intentId);
+  },
+});
 
 /** The cursor is the last intent of the page before. */
 async function readCursor(world: World, cursor: string | undefined): Promise<bigint | undefined> {

@@ -12,7 +12,7 @@ import {
 import { runDoctorChecks } from "./doctor/runDoctorChecks.ts";
 import { listEvents } from "./eventOperations.ts";
 import { checkLedger, listLedgerBalances, readLedgerPage } from "./ledgerOperations.ts";
-import { archiveOperatorIntent, listIntents, showIntent } from "./intentOperations.ts";
+import { archiveOperatorIntent, exportIntents, listIntents, showIntent } from "./intentOperations.ts";
 import { rescan } from "./rescanTarget.ts";
 import { createKey, listKeys, revokeKey, rotateKey } from "./keyOperations.ts";
 import { disableOrigin, enableOrigin, listOrigins } from "./originOperations.ts";
@@ -44,6 +44,7 @@ const OPERATIONS = {
   "intents list": listIntents,
   "intents show": showIntent,
   "intents archive": archiveOperatorIntent,
+  "intents export": exportIntents,
   "events list": listEvents,
   rescan,
   status: defineOperatorOperation({ effect: "read", input: {}, run: getStatus }),

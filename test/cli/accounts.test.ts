@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 import { describe, test } from "node:test";
 import { request } from "undici";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
+import { parseIntents } from "@tributary/recover/parseIntents";
 import { writeRunFile } from "../../src/operator/control/home.ts";
 import { renderCli, spawnCli } from "../support/cli.ts";
 import { useDevWorld } from "../support/devWorld.ts";
@@ -40,6 +41,21 @@ describe("accounts, lists and the status", () => {
         ["account.updated", ["payout"]],
       ],
     );
+  });
+
+  test("a payout wallet that is a contract, without a recovery key, is warned about, by doctor too", async () => {
+    const contract = "0x00000000000000000000000000000000000c0de5";
+    const [chain] = world.dev.ready.chains;
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "anvil_setCode", params: [contract, "0x00"] });
+    const headers = { "content-type": "application/json" };
+    await fetch(chain?.rpcUrl ?? "", { method: "POST", headers, body });
+    const destination = ["--chain", "dev-one", "--wallet", contract];
+    const created = await run("accounts", "create", "Safe Books", ...destination);
+    assert.match(created.err, /^warning: Its payout wallet 0x\w+ is a contract, and it has no recovery key/m);
+    const accountId = /acct_\w+/.exec(created.out)?.[0] ?? assert.fail(created.out);
+    assert.match((await run("doctor")).out, new RegExp(`recovery: ${accountId} .*is a contract`));
+    const named = await run("accounts", "update", accountId, "--recovery", WALLET);
+    assert.deepEqual([named.code, named.err], [0, ""]);
   });
 
   test("D42 --solana-recovery names the recovery key on Solana, and none removes it", async () => {
@@ -215,6 +231,24 @@ describe("accounts, lists and the status", () => {
     const archived = await json<{ status: string }>("intents", "archive", intent.intentId);
     assert.equal(archived.status, "archived");
     assert.match((await run("intents", "list")).out, /0 of 0\.000005 USDC/);
+  });
+
+  test("intents export prints terms from which every inbox is recomputed, with routes", async () => {
+    const { code, out, err } = await run("intents", "export");
+    assert.deepEqual([code, /^\d+ intents\. Keep them away from this service/.test(err)], [0, true], err);
+    const listed = await json<{ intentId: string; inboxAddress: string }[]>("intents", "list", "--limit", "1000");
+    const exported = out
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { intentId: string });
+    assert.deepEqual(
+      exported.map(({ intentId }) => intentId),
+      listed.map(({ intentId }) => intentId).toReversed(),
+    );
+    const { onEvm, refused } = parseIntents(out);
+    const evm = listed.filter(({ inboxAddress }) => inboxAddress.startsWith("0x"));
+    assert.deepEqual([onEvm.length, refused], [evm.length, []]);
+    assert.ok(onEvm.every(({ routes }) => routes !== undefined));
   });
 
   test("status shows each chain and no alarm", async () => {

@@ -107,7 +107,7 @@ export type PaymentIntent = {
     /** The amount that the payout wallet received. */
     netUnits: string;
   };
-  /** The terms that determine the inbox address, so that anyone can compute it. */
+  /** The terms that determine the inbox address, so that anyone can compute it. Keep the response of each create, outside this service: with these terms and the keys of your wallets every deposit can be recovered without it, and without them none can. */
   inboxTerms: {
     version: number;
     /** On EVM chains with EIP-55 checksum, to be compared without case; on Solana base58, to be compared exactly. */
@@ -254,7 +254,7 @@ export type CreatedPaymentIntent = {
     /** The amount that the payout wallet received. */
     netUnits: string;
   };
-  /** The terms that determine the inbox address, so that anyone can compute it. */
+  /** The terms that determine the inbox address, so that anyone can compute it. Keep the response of each create, outside this service: with these terms and the keys of your wallets every deposit can be recovered without it, and without them none can. */
   inboxTerms: {
     version: number;
     /** On EVM chains with EIP-55 checksum, to be compared without case; on Solana base58, to be compared exactly. */

@@ -10,7 +10,7 @@ export type PaymentStage =
   | "late"
   | "archived";
 
-/** Events are hints for the page: a visitor can forge them. Ship when your server receives `payment_intent.settled`. */
+/** Events are hints for the page: a visitor can forge them. Ship when your server reads `status` `settled`. */
 export type CheckoutEvents = {
   /** The payer sees the payment. */
   readonly ready: { readonly intentId: string };

@@ -3,7 +3,7 @@ import type { Command, CommandInput } from "../command.ts";
 import { PAGE_OPTIONS, printPage, readPageOptions } from "../listPage.ts";
 import { callOnce, CONFIG_OPTION } from "../operatorClient.ts";
 import type { AccountOutput } from "../../operator/accountOperations.ts";
-import { formatFields, formatTable, toJson } from "../../operator/process/terminal.ts";
+import { formatFields, formatTable, toJson, type Terminal } from "../../operator/process/terminal.ts";
 
 export const accountsCreate: Command = {
   name: "accounts create",
@@ -89,10 +89,15 @@ async function runCreate(input: CommandInput): Promise<number> {
   if (asJson) terminal.out(toJson(account));
   else {
     for (const line of formatFields(terminal, toAccountFields(account))) terminal.out(line);
+    noteWarnings(account, terminal);
     const config = values["config"] === undefined ? "" : ` --config ${shellQuote(values["config"])}`;
     terminal.note(`Next: tributary keys create ${account.accountId}${config}`);
   }
   return 0;
+}
+
+export function noteWarnings({ warnings }: { warnings: readonly string[] }, terminal: Terminal): void {
+  for (const warning of warnings) terminal.note(`${terminal.paint("yellow", "warning:")} ${warning}`);
 }
 
 /** Quotes one argument for a POSIX shell. */

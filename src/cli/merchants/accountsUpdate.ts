@@ -3,7 +3,7 @@ import { UsageError } from "../../operator/errors.ts";
 import { formatFields, toJson } from "../../operator/process/terminal.ts";
 import type { Command, CommandInput } from "../command.ts";
 import { callOnce, CONFIG_OPTION } from "../operatorClient.ts";
-import { toAccountFields } from "./accounts.ts";
+import { noteWarnings, toAccountFields } from "./accounts.ts";
 
 const FIELDS = {
   name: { value: "NAME", summary: "the merchant's name" },
@@ -51,7 +51,10 @@ async function runUpdate(input: CommandInput): Promise<number> {
   });
   const { payoutBefore, ...shown } = account;
   if (asJson) terminal.out(toJson(shown));
-  else for (const line of formatFields(terminal, toAccountFields(shown))) terminal.out(line);
+  else {
+    for (const line of formatFields(terminal, toAccountFields(shown))) terminal.out(line);
+    noteWarnings(shown, terminal);
+  }
   if (toJson(payoutBefore) !== toJson(shown.payout))
     terminal.note(
       `${terminal.paint("yellow", "warning:")} new intents of this account are paid to ${shown.payout?.wallet ?? "none"} on ${shown.payout?.chain ?? "none"}, before to ${payoutBefore?.wallet ?? "none"}. Existing intents keep their payout. The account's events record the change.`,

@@ -3,7 +3,7 @@ import { formatUnits } from "../../kernel/units.ts";
 import type { SettlementRecord } from "../../settlement/settlementRecord.ts";
 import type { Command, CommandInput } from "../command.ts";
 import { PAGE_OPTIONS, printPage, readPageOptions } from "../listPage.ts";
-import { callOnce, CONFIG_OPTION } from "../operatorClient.ts";
+import { callOnce, CONFIG_OPTION, openOperatorClient } from "../operatorClient.ts";
 import type { IntentSnapshot } from "../../operator/intentOperations.ts";
 import { formatFields, formatTable, toJson, type Terminal } from "../../operator/process/terminal.ts";
 
@@ -38,6 +38,39 @@ export const intentsArchive: Command = {
   examples: ["tributary intents archive pi_3x7…"],
   run: runArchive,
 };
+
+export const intentsExport: Command = {
+  name: "intents export",
+  summary: "Print the terms of all intents as JSON lines: what `recover` needs without this service",
+  positionals: [],
+  options: { account: { value: "ID", summary: "only intents of this account" }, ...CONFIG_OPTION },
+  examples: ["tributary intents export > intents.jsonl", "tributary intents export --account acct_3x7… > books.jsonl"],
+  run: runExport,
+};
+
+const EXPORT_PAGE = 1_000;
+
+/** JSON lines with and without --json: a list of all would have no end. */
+async function runExport(input: CommandInput): Promise<number> {
+  const { values, terminal } = input;
+  const operator = await openOperatorClient(input);
+  let count = 0;
+  try {
+    for (let cursor: string | undefined; ;) {
+      const filters = { accountId: values["account"], limit: EXPORT_PAGE, cursor };
+      const { data, nextCursor } = await operator.call("intents export", filters);
+      for (const intent of data) terminal.out(toJson(intent));
+      count += data.length;
+      terminal.progress(`${count} intents`);
+      if (nextCursor === null || terminal.outputClosed.aborted) break;
+      cursor = nextCursor;
+    }
+  } finally {
+    await operator.close();
+  }
+  terminal.note(`${count} intents. Keep them away from this service; they contain no secret.`);
+  return 0;
+}
 
 async function runList(input: CommandInput): Promise<number> {
   const { values, terminal } = input;

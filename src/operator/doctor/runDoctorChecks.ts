@@ -14,6 +14,7 @@ import { checkBalances } from "./checkBalances.ts";
 import { checkBridge } from "./checkBridge.ts";
 import { checkFeeds } from "./checkFeeds.ts";
 import { checkMinimums } from "./checkMinimums.ts";
+import { checkRecovery } from "./checkRecovery.ts";
 import { checkUnreadable } from "./checkUnreadable.ts";
 import type { Finding } from "./finding.ts";
 import { depositTotalsCheck } from "../../deposit/checks.ts";
@@ -44,6 +45,7 @@ export async function runDoctorChecks(world: World): Promise<Finding[]> {
     ...checkMinimums(world),
     ...(await checkBalances(world)),
     ...(await checkUnreadable(world)),
+    ...(await checkRecovery(world)),
     ...(await checkSums(world)),
     ...(await checkStuck(world)),
   ];

@@ -84,20 +84,23 @@ const payTerms = recordSchema("The terms of the inbox on Solana.", {
 });
 
 const inboxTerms = {
-  ...recordSchema("The terms that determine the inbox address, so that anyone can compute it.", {
-    ...committedTerms,
-    routes: {
-      type: "array",
-      items: route,
-      description:
-        "The routes of `routesRoot`, in its order; absent without routes. Shown where one intent is created, read or archived; lists and events have only the root.",
+  ...recordSchema(
+    "The terms that determine the inbox address, so that anyone can compute it. Keep the response of each create, outside this service: with these terms and the keys of your wallets every deposit can be recovered without it, and without them none can.",
+    {
+      ...committedTerms,
+      routes: {
+        type: "array",
+        items: route,
+        description:
+          "The routes of `routesRoot`, in its order; absent without routes. Shown where one intent is created, read or archived; lists and events have only the root.",
+      },
+      solana: {
+        ...payTerms,
+        description:
+          "For a payout on Solana: the terms of `inboxAddress`. The fields beside it are those of an EVM inbox that takes no deposit.",
+      },
     },
-    solana: {
-      ...payTerms,
-      description:
-        "For a payout on Solana: the terms of `inboxAddress`. The fields beside it are those of an EVM inbox that takes no deposit.",
-    },
-  }),
+  ),
   required: Object.keys(committedTerms) as (keyof typeof committedTerms)[],
 };
 
