@@ -47,6 +47,11 @@ export function checkedReader<Reader extends ChainReader>(reader: Reader, { skip
       assertTransfersMatch(name, filtered?.transfers ?? [], { scope, tokens });
       return filtered ?? { transfers: [], scannedCount: 0, lastBlockHash: undefined };
     };
+  if (reader.blocksWithTransfers)
+    checks.blocksWithTransfers = async (scope, tokens) => {
+      const read = await reader.blocksWithTransfers?.({ ...scope, ...skipping }, tokens);
+      return read && { ...read, transfers: assertTransfersMatch(name, read.transfers, { scope, tokens }) };
+    };
   if (reader.recheckTransfers)
     checks.recheckTransfers = async (scope, tokens) =>
       assertTransfersMatch(name, (await reader.recheckTransfers?.({ ...scope, ...skipping }, tokens)) ?? [], {

@@ -84,6 +84,9 @@ export type FilteredTransfers = {
   lastBlockHash: string | undefined;
 };
 
+/** The blocks of a range in their order, and their transfers. */
+export type BlocksWithTransfers = { blocks: BlockRef[]; transfers: Transfer[] };
+
 /** What owners hold of a token now, and the block of the answer: the lowest one, where it took several requests. */
 export type Holdings = { blockNumber: bigint; units: bigint[] };
 
@@ -115,6 +118,14 @@ export interface ChainReader {
    * incomplete or the block hash unknown, and ProviderFailed `unreadable` with everything in the scope that cannot be parsed.
    */
   transfers(scope: TransferScope, tokens: readonly string[], parties?: readonly string[]): Promise<Transfer[]>;
+  /**
+   * The blocks of a short range near the head, in their order, and every transfer of the tokens in them, from one moment of one node. Undefined
+   * where the provider cannot, absent where the kind cannot: then each block is read by its hash.
+   */
+  blocksWithTransfers?(
+    range: BlockRange & Skipping,
+    tokens: readonly string[],
+  ): Promise<BlocksWithTransfers | undefined>;
   /**
    * Whether the block may hold a transfer of one of the tokens, by its header alone. False positives are possible. False for a header
    * without a digest. Absent when headers never have one.

@@ -87,7 +87,8 @@ function overrideNode(chain: TestChain, override: NodeOverride): EvmNode {
   const overridden = override(node);
   // Overrides apply to the plain methods only. Removing the optional shortcuts makes callers use these.
   const isOverridden = Object.keys(overridden).length > 0;
-  const isOptionalShortcut = (name: string | symbol) => name === "filterTransfers" || name === "blocksWithProofs";
+  const isOptionalShortcut = (name: string | symbol) =>
+    name === "filterTransfers" || name === "blocksWithProofs" || name === "blocksWithTransfers";
   return new Proxy(node, {
     get(target, name) {
       if (isOverridden && isOptionalShortcut(name)) return undefined;

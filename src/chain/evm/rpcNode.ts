@@ -10,6 +10,8 @@ import {
   type TransactionProof,
   type FilteredTransfers,
   type AddressFilter,
+  type BlocksWithTransfers,
+  type Skipping,
   type Transfer,
   type TransferScope,
 } from "../reader.ts";
@@ -29,11 +31,19 @@ import { Feature } from "../rpc/feature.ts";
 import { parseArray, parseObject } from "../rpc/jsonValues.ts";
 import { parseBytes, parseHash, parseQuantity, parseSafeInteger, toHex } from "./rpc/rpcValues.ts";
 import { FEE_HISTORY_BLOCKS, FEE_HISTORY_PERCENTILE, toFeeQuote } from "./rpc/parseFees.ts";
+import { toBlockCall, toCallParameter, toReceiptCall } from "./rpc/calls.ts";
 import { parseBlock, parseProof, parseReceipt } from "./rpc/parseBlock.ts";
 import { JsonRpcClient, type RawResponse, type RpcCall } from "../rpc/jsonRpcClient.ts";
+import { readRangeOfBlocks } from "./rangeOfBlocks.ts";
 import { BUNDLED_OWNERS_MAX, bundledBalanceCall, parseBundledBalances } from "./bundledBalances.ts";
 import { filterLogs } from "./filter/filterLogs.ts";
-import { assertSameBlock, dedupeTransfers, failOverIfTooLarge, isBlockTooLarge } from "./filter/largeBlocks.ts";
+import {
+  assertSameBlock,
+  dedupeTransfers,
+  failOverIfTooLarge,
+  isBlockTooLarge,
+  isRangeTooLarge,
+} from "./filter/largeBlocks.ts";
 import { parseTransfers, transferFilters } from "./filter/parseTransfers.ts";
 import { parseReceiptTransfers, type BlockWithReceipts } from "./filter/parseReceiptTransfers.ts";
 
@@ -120,6 +130,20 @@ export class JsonRpcNode implements EvmNode {
   async recheckTransfers(block: BlockId, tokens: readonly string[]): Promise<Transfer[]> {
     const answers = await failOverIfTooLarge(() => this.#fetchBlockWithReceipts(block));
     return parseReceiptTransfers(answers, block, tokens);
+  }
+
+  async blocksWithTransfers(
+    range: BlockRange & Skipping,
+    tokens: readonly string[],
+  ): Promise<BlocksWithTransfers | undefined> {
+    if (tokens.length === 0) return undefined;
+    try {
+      return await this.#mapErrors(() => readRangeOfBlocks(this.#rpc, { ...range, tokens }));
+    } catch (error) {
+      // The limits of a range are wider than those of a block.
+      if (isRangeTooLarge(error)) return undefined;
+      throw error;
+    }
   }
 
   mayContainTransfers({ digest }: BlockRef, tokens: readonly string[]): boolean {
@@ -365,16 +389,4 @@ export class JsonRpcNode implements EvmNode {
       throw toProviderError(this.name, error);
     }
   }
-}
-
-function toBlockCall(at: { number: bigint } | { hash: string }): RpcCall {
-  return "hash" in at ? ["eth_getBlockByHash", [at.hash, false]] : ["eth_getBlockByNumber", [toHex(at.number), false]];
-}
-
-function toReceiptCall(chainTx: string): RpcCall {
-  return ["eth_getTransactionReceipt", [chainTx]];
-}
-
-function toCallParameter({ gas, ...call }: SimulatedCall): object {
-  return gas === undefined ? call : { ...call, gas: toHex(gas) };
 }

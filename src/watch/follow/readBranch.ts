@@ -54,6 +54,8 @@ export async function readBranch(reader: ChainReader, query: BranchQuery): Promi
   const head = await reader.head("latest");
   if (head.number < cursor.number || head.hash === cursor.hash) return { kind: "still", head };
   const follows = head.number === cursor.number + 1n && head.parentHash === cursor.hash;
+  const together = follows ? undefined : await readTogether(reader, query, head);
+  if (together) return together;
   const ancestor = follows ? cursor : await findCommonAncestor(reader, query);
   const isFar = head.number - ancestor.number > nearBlocks(reader);
   if (isFar && (reader.holdings !== undefined || !isShallowReorg(head, ancestor, cursor))) {
@@ -69,6 +71,30 @@ export async function readBranch(reader: ChainReader, query: BranchQuery): Promi
   const suspects = findSuspectBlocks(reader, readings, query.tokens);
   const transfers = readings.flatMap((reading) => reading.transfers);
   return { kind: "near", head, ancestor, blocks, located: await query.locate(reader, transfers), suspects };
+}
+
+/**
+ * Reads all new blocks that follow the cursor as one range: two requests, whatever the block time. Undefined where they do not follow it, are many,
+ * or do not come together; they are then read one by one. A digest that says more than the range gave makes its block suspect, and the
+ * recheck reads that by hash.
+ */
+async function readTogether(reader: ChainReader, query: BranchQuery, head: BlockRef): Promise<Branch | undefined> {
+  const { cursor, tokens } = query;
+  const count = head.number - cursor.number;
+  if (!reader.blocksWithTransfers || count < 1n || count > nearBlocks(reader)) return undefined;
+  const toBlock = count > BATCH_BLOCKS_MAX ? cursor.number + BATCH_BLOCKS_MAX : head.number;
+  const read = await reader.blocksWithTransfers({ fromBlock: cursor.number + 1n, toBlock }, tokens);
+  if (!read || !isLinked(cursor, read.blocks) || BigInt(read.blocks.length) !== toBlock - cursor.number)
+    return undefined;
+  const { blocks, transfers } = read;
+  const transfersOf = Map.groupBy(transfers, ({ blockHash }) => blockHash);
+  const readings = blocks.map((block) => ({ block, transfers: transfersOf.get(block.hash) ?? [] }));
+  const suspects = findSuspectBlocks(reader, readings, tokens);
+  return { kind: "near", head, ancestor: cursor, blocks, located: await query.locate(reader, transfers), suspects };
+}
+
+function isLinked(ancestor: KnownBlock, blocks: readonly BlockRef[]): boolean {
+  return blocks.every(({ parentHash }, index) => parentHash === (blocks[index - 1] ?? ancestor).hash);
 }
 
 async function readBlockTransfers(

@@ -7,7 +7,7 @@ export function isBlockTooLarge(scope: TransferScope, error: unknown): error is 
   return isOneBlock && isRangeTooLarge(error);
 }
 
-function isRangeTooLarge(error: unknown): error is ProviderFailed {
+export function isRangeTooLarge(error: unknown): error is ProviderFailed {
   return error instanceof ProviderFailed && error.kind === "range_too_large";
 }
 
