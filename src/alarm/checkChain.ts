@@ -5,6 +5,7 @@ import { listTokenProblems } from "../chain/tokenProblems.ts";
 import type { ChainConfig } from "../config/config.ts";
 import type { MemorySlot } from "../kernel/processMemory.ts";
 import { formatUnits } from "../kernel/units.ts";
+import { findMeasuredBlockMs, isBlockTimeDifferent, refreshBlockTime } from "../watch/blockTime.ts";
 import { isScannerHealthy } from "../watch/scannerHealth.ts";
 import type { CursorRow } from "../watch/store/store.ts";
 import type { World } from "../world.ts";
@@ -15,14 +16,12 @@ const ANSWER_MS_MAX = 5_000;
 /** One lost answer is no alarm. */
 const SILENT_MS_MIN = 12_000;
 const STALLED_MS_MIN = 20_000;
-const STALLED_BLOCKS = 4;
+const STALLED_TIMES = 4;
 /** For a chain whose block time is not known yet. */
 const STALLED_MS_UNKNOWN = 60_000;
 const LAG_S_MIN = 20;
-const LAG_BLOCKS = 3;
+const LAG_TIMES = 3;
 const SCAN_LAG_MS_MAX = 120_000;
-/** Blocks over which the block time is measured. */
-const BLOCK_TIME_BLOCKS = 100n;
 const GAS_INTERVAL_MS = 15_000;
 /** A block may be a little ahead of our clock. */
 const AHEAD_MS_MAX = 60_000;
@@ -35,6 +34,7 @@ export type ChainHealth = {
   headSinceMs: number;
   /** By provider, when it last answered, or when it was first asked. */
   readonly answeredAtMs: Map<string, number>;
+  /** As measured, else as configured. */
   blockTimeMs: number | undefined;
   gas: GasCheck | undefined;
   /** What the balance of the gas account fell by, in the native coin's smallest unit. */
@@ -78,7 +78,7 @@ export async function checkChain(world: ChainCheckWorld, checked: CheckedChain):
     health.head = highest;
     health.headSinceMs = world.clock.monotonicMs();
   }
-  await measureBlockTime(world, chain, health);
+  await measureBlockTime(world, checked, health);
   const nowMs = world.clock.monotonicMs();
   const silentMs = Math.min(...[...health.answeredAtMs.values()].map((atMs) => nowMs - atMs));
   const facts = { chain: chain.caip2, chainName: config.name };
@@ -94,6 +94,7 @@ export async function checkChain(world: ChainCheckWorld, checked: CheckedChain):
     ...(highest === undefined ? [] : checkProviders({ replies, health, nowMs, highest, facts })),
     ...(isSilent ? [] : checkScan(world, { checked, health, highest }, alarm)),
     ...(highest === undefined ? [] : checkHeadTime(world, highest, facts)),
+    ...checkBlockTime(world, checked, alarm),
     ...checkGas(config, health.gas, { payer: chain.sender.payer, alarm }),
     ...listTokenProblems(world, chain.caip2).map(({ token, reason, holdsSettlements }): AlarmCondition => {
       const subject = `${chain.caip2} ${token}`;
@@ -131,19 +132,28 @@ function noteReplies({ clock }: ChainCheckWorld, health: ChainHealth, replies: r
   }
 }
 
-async function measureBlockTime(world: ChainCheckWorld, chain: Chain, health: ChainHealth): Promise<void> {
+async function measureBlockTime(
+  world: ChainCheckWorld,
+  { chain, config }: CheckedChain,
+  health: ChainHealth,
+): Promise<void> {
   const { head } = health;
-  if (health.blockTimeMs !== undefined || head === undefined || head.number < BLOCK_TIME_BLOCKS) return;
-  const number = head.number - BLOCK_TIME_BLOCKS;
-  const earlier = await withTimeout(world, () => chain.providers.block({ number }));
-  if (earlier === undefined) return;
-  health.blockTimeMs = ((head.timestampS - earlier.timestampS) * 1_000) / Number(BLOCK_TIME_BLOCKS);
+  if (head !== undefined) await withTimeout(world, () => refreshBlockTime(world, chain, head));
+  health.blockTimeMs = findMeasuredBlockMs(world, chain) ?? config.estimates?.blockMs;
+}
+
+/** A network that changes its block time changes what a rule in blocks protects. */
+function checkBlockTime(world: ChainCheckWorld, { chain, config }: CheckedChain, alarm: MakeAlarm): AlarmCondition[] {
+  const [measuredMs, configuredMs] = [findMeasuredBlockMs(world, chain), config.estimates?.blockMs];
+  if (measuredMs === undefined || configuredMs === undefined || !isBlockTimeDifferent(measuredMs, configuredMs))
+    return [];
+  return [alarm("block_time_differs", { measuredMs: Math.round(measuredMs), configuredMs })];
 }
 
 function stalled(health: ChainHealth, nowMs: number, alarm: MakeAlarm): AlarmCondition[] {
   const { head, headSinceMs, blockTimeMs } = health;
   const limitMs =
-    blockTimeMs === undefined ? STALLED_MS_UNKNOWN : Math.max(STALLED_MS_MIN, STALLED_BLOCKS * blockTimeMs);
+    blockTimeMs === undefined ? STALLED_MS_UNKNOWN : Math.max(STALLED_MS_MIN, STALLED_TIMES * blockTimeMs);
   const stillMs = nowMs - headSinceMs;
   if (head === undefined || stillMs < limitMs) return [];
   return [alarm("chain_stalled", { headBlock: String(head.number), stillS: Math.round(stillMs / 1_000) })];
@@ -157,7 +167,7 @@ function checkProviders(input: {
   facts: AlarmDetails;
 }): AlarmCondition[] {
   const { replies, health, nowMs, highest, facts } = input;
-  const lagSMax = Math.max(LAG_S_MIN, (LAG_BLOCKS * (health.blockTimeMs ?? 0)) / 1_000);
+  const lagSMax = Math.max(LAG_S_MIN, (LAG_TIMES * (health.blockTimeMs ?? 0)) / 1_000);
   return replies.flatMap(({ provider, head }): AlarmCondition[] => {
     const subject = `${String(facts["chain"])} ${provider}`;
     if (head === undefined) {

@@ -31,7 +31,7 @@ const PAGE_MAX = 100;
  * when the providers no longer have a recorded block. Throws ProviderFailed when no provider answers.
  */
 export async function compareBalances(
-  world: Pick<World, "db" | "catalog" | "log">,
+  world: Pick<World, "db" | "catalog" | "log" | "memory">,
   chain: Chain,
   { inboxesMax = Infinity }: { inboxesMax?: number | undefined } = {},
 ): Promise<BalanceComparison[]> {

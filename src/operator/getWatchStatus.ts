@@ -2,7 +2,7 @@ import { findWatchedChain } from "../catalog/catalog.ts";
 import type { Chain } from "../chain/chain.ts";
 import { ProviderFailed, type BlockRef, type ChainReader } from "../chain/reader.ts";
 import type { ChainConfig } from "../config/config.ts";
-import { NEAR_BLOCKS } from "../watch/follow/readBranch.ts";
+import { blocksIn, NEAR_HEAD } from "../watch/blockTime.ts";
 import { isScannerHealthy } from "../watch/scannerHealth.ts";
 import type { ProviderComparison } from "../watch/providers/pollProviders.ts";
 import { listCursors, type CursorRow } from "../watch/store/store.ts";
@@ -65,7 +65,8 @@ export async function getWatchStatus(world: World): Promise<WatchStatus[]> {
 type ChainToQuery = { chain: Chain; config: ChainConfig; cursor: CursorRow | undefined };
 
 async function readChainStatus(world: World, { chain, config, cursor }: ChainToQuery): Promise<WatchStatus> {
-  const replies = await Promise.all(chain.readers.map((reader) => queryHead(reader, cursor)));
+  const near = blocksIn(world, chain, NEAR_HEAD);
+  const replies = await Promise.all(chain.readers.map((reader) => queryHead(reader, { cursor, near })));
   const now = world.clock.now();
   const head = replies
     .flatMap((each) => ("head" in each ? [each.head] : []))
@@ -106,11 +107,15 @@ type HeadReply =
   | { name: string; message: string };
 
 /** Queries one provider directly, without the provider pool: a status query must not start a cooldown or write to the log. */
-async function queryHead(reader: ChainReader, cursor: CursorRow | undefined): Promise<HeadReply> {
+async function queryHead(
+  reader: ChainReader,
+  { cursor, near }: { cursor: CursorRow | undefined; near: bigint },
+): Promise<HeadReply> {
   const { name } = reader;
   try {
     const head = await reader.head("latest");
-    return { name, head, opinion: cursor === undefined ? null : await compareWithCursor(reader, cursor, head) };
+    const opinion = cursor === undefined ? null : await compareWithCursor(reader, { cursor, head, near });
+    return { name, head, opinion };
   } catch (error) {
     if (error instanceof ProviderFailed) return { name, message: error.message };
     throw error;
@@ -119,10 +124,9 @@ async function queryHead(reader: ChainReader, cursor: CursorRow | undefined): Pr
 
 async function compareWithCursor(
   reader: ChainReader,
-  cursor: CursorRow,
-  head: BlockRef,
+  { cursor, head, near }: { cursor: CursorRow; head: BlockRef; near: bigint },
 ): Promise<ProviderStatus["opinion"]> {
-  if (head.number < cursor.number) return head.number + NEAR_BLOCKS < cursor.number ? "behind" : null;
+  if (head.number < cursor.number) return head.number + near < cursor.number ? "behind" : null;
   const block = head.number === cursor.number ? head : await reader.block({ number: cursor.number });
   if (block === undefined) return null;
   return block.hash === cursor.hash ? "agrees" : "differs";

@@ -5,17 +5,12 @@ import { balancesSince } from "../chain/reader.ts";
 import { listInboxesOfIntents } from "../intent/inboxStore.ts";
 import { assert } from "../kernel/assert.ts";
 import type { World } from "../world.ts";
+import { blocksIn, PROVIDER_LAG } from "../watch/blockTime.ts";
 import { findCursor } from "../watch/store/store.ts";
 import { listUnsweptTotals, type DueSettlement } from "./store.ts";
 import { raiseAlarm } from "../kernel/alarm/raiseAlarm.ts";
 
-type BalanceWorld = Pick<World, "db" | "catalog" | "log">;
-
-/**
- * Balances are read this far below our newest block, which a lagging provider may lack, but never below the block of the last counted
- * deposit. Few nodes keep the balances of much older blocks.
- */
-const PROVIDER_LAG_BLOCKS = 16n;
+type BalanceWorld = Pick<World, "db" | "catalog" | "log" | "memory">;
 
 /**
  * Why each inbox may not be swept yet; undefined where enough providers confirm the counted balance. A sweep of a missing balance moves
@@ -32,7 +27,9 @@ export async function findBalanceDisagreements(
   const token = batch[0]?.settlement.token ?? "";
   const intentIds = batch.map(({ intent }) => intent.id);
   const unswept = await listUnsweptTotals(world.db, { chain: chain.caip2, token, intentIds });
-  const blockNumber = highestBlock([cursor.number - PROVIDER_LAG_BLOCKS, ...unswept.map(({ lastBlock }) => lastBlock)]);
+  // As far below our newest block as an honest provider may be, but never below the block of the last counted deposit.
+  const lagging = cursor.number - blocksIn(world, chain, PROVIDER_LAG);
+  const blockNumber = highestBlock([lagging, ...unswept.map(({ lastBlock }) => lastBlock)]);
   const addresses = await listInboxesOfIntents(world.db, { chain: chain.caip2, token, intentIds });
   const inboxes = intentIds.map((intentId) => requireInbox(addresses, intentId));
   const replies = await chain.providers.askEach((reader) =>

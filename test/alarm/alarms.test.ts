@@ -42,6 +42,7 @@ describe("alarms", () => {
     road = await openRoad({
       clock,
       log,
+      chain: { estimates: { blockMs: 1_000 } },
       rpcUrls: async (chain) => {
         proxies = await Promise.all(Array.from({ length: providers }, () => openFaultyRpcProxy(chain.rpcUrl)));
         return proxies.map((proxy) => proxy.url);
@@ -125,6 +126,18 @@ describe("alarms", () => {
     second.alterReply = undefined;
     await overAfter("provider_behind");
     assertLoggedOnce("provider_behind");
+  });
+
+  test("a chain whose block time is not the configured one is found", async () => {
+    await open(1);
+    await road.chain.client.mine({ blocks: 1_001, interval: 3 });
+    // Measured once an hour.
+    aheadMs += 3_600_000;
+    await raisedAfter("block_time_differs");
+    await road.chain.client.mine({ blocks: 1_001, interval: 1 });
+    aheadMs += 3_600_000;
+    await overAfter("block_time_differs");
+    assertLoggedOnce("block_time_differs");
   });
 
   test("a shifted clock, a full disk and an expiring key are found", async () => {

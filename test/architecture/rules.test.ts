@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { blockCountsAreNoTimes } from "./blockCounts.ts";
 import { evmWordsStayInTheirKind } from "./chainKinds.ts";
 import { findImportCycles, noImportCycles } from "./importCycles.ts";
 import { createCodebase, type Codebase, type Violation } from "./codebase.ts";
@@ -328,5 +329,25 @@ test("chain kinds: an exception allows one word in one file, and an unused excep
   assert.deepEqual(violationPlaces(evmWordsStayInTheirKind(source, exceptions)), [
     "src/watch/a.ts:2",
     "src/watch/a.ts",
+  ]);
+});
+
+test("block counts: a constant that counts blocks is found outside the kinds of chains and the configuration, unless it is listed", () => {
+  const files = {
+    "src/watch/a.ts": "const DEPTH_BLOCKS = 16n;\nexport const BLOCKS_MAX = 3;\nconst BLOCK_MS = 5;\n",
+    "src/chain/evm/b.ts": "const DEPTH_BLOCKS = 16n;",
+    "src/config/c.ts": "const DEPTH_BLOCKS = 16n;",
+    "src/watch/a.test.ts": "const OUTAGE_BLOCKS = 16n;",
+  };
+  assert.deepEqual(violationPlaces(blockCountsAreNoTimes(codebase(files), [])), [
+    "src/watch/a.ts:1",
+    "src/watch/a.ts:2",
+  ]);
+  const listed = [{ path: "src/watch/a.ts", name: "BLOCKS_MAX", reason: "the size of a request" }];
+  assert.deepEqual(violationPlaces(blockCountsAreNoTimes(codebase(files), listed)), ["src/watch/a.ts:1"]);
+  const stale = [...listed, { path: "src/watch/gone.ts", name: "BLOCKS_MAX", reason: "" }];
+  assert.deepEqual(violationPlaces(blockCountsAreNoTimes(codebase(files), stale)), [
+    "src/watch/a.ts:1",
+    "src/watch/gone.ts",
   ]);
 });

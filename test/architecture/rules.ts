@@ -1,3 +1,4 @@
+import { blockCountsAreNoTimes } from "./blockCounts.ts";
 import { evmWordsStayInTheirKind } from "./chainKinds.ts";
 import { noImportCycles } from "./importCycles.ts";
 import type { Codebase, Violation } from "./codebase.ts";
@@ -23,6 +24,7 @@ export const ARCHITECTURE_RULES: readonly ArchitectureRule[] = [
   { name: "one writer for each table", check: tablesHaveOneWriter },
   { name: "inboxes are read from their own table", check: (codebase) => inboxesAreReadFromTheirTable(codebase) },
   { name: "EVM words only below the EVM kind", check: (codebase) => evmWordsStayInTheirKind(codebase) },
+  { name: "no constant counts blocks where it means a time", check: (codebase) => blockCountsAreNoTimes(codebase) },
   { name: "one file and one test folder for each operation", check: operationsHaveTests },
   { name: "one page for each error code", check: errorCodesHavePages },
   { name: "at most three folders below src", check: foldersAreShallow },

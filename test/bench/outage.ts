@@ -13,13 +13,15 @@ import { deployHub, HUB } from "../../src/dev/chains/contracts.ts";
 import { findPort } from "../../src/dev/findPort.ts";
 import { openDatabase, type Db } from "../../src/db/database.ts";
 import { migrate } from "../../src/db/migrate.ts";
-import { REREAD_DEPTH_MIN } from "../../src/watch/reread/rereadFinal.ts";
 import { addMerchant } from "../support/merchants.ts";
 import { startPostgres, type PostgresServer } from "../support/postgres.ts";
 import { openInstallation, type ServiceInstallation } from "../support/serviceInstallation.ts";
 import { TOKEN } from "./backfillNode.ts";
 import { startBenchChain, unwatchedAddress, toHex, TRANSFERS_A_BLOCK, type BenchChain } from "./detect/chain.ts";
 import { heading, median, percentile, tabulate } from "./detect/statistics.ts";
+
+/** As deep as a single provider is trusted to have all logs, at the common block time. */
+const REREAD_DEPTH = 16;
 
 // Compares answer latencies of a service that catches up on three days with those of an idle one. Both have just
 // started on the same rows and get the same requests at the same rate for the same time.
@@ -174,7 +176,7 @@ async function waitUntilCaughtUp({ chain }: OutageContext, db: Db): Promise<void
   const head = Number(await chain.requestRpc("eth_blockNumber", []));
   for (let waitedMs = 0; waitedMs < CATCH_UP_MS_MAX; waitedMs += 50) {
     const { rows } = await sql<{ isDone: boolean }>`
-      select number >= ${head} and reread_number >= least(finalized_number, ${head - Number(REREAD_DEPTH_MIN)})
+      select number >= ${head} and reread_number >= least(finalized_number, ${head - REREAD_DEPTH})
         and finalized_number >= ${head - 10}
         and (select count(*) from deposit where status = 'counted') = ${DEPOSITS} as "isDone"
       from chain_cursor`.execute(db.root);

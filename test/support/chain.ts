@@ -1,7 +1,6 @@
 import type { Hex, TransactionReceipt } from "viem";
 import { systemTimer } from "../../src/kernel/clock.ts";
 import { caip2, type Caip2 } from "../../src/kernel/caip.ts";
-import { REREAD_DEPTH_MIN } from "../../src/watch/reread/rereadFinal.ts";
 import { DEV_ACCOUNTS, type DevAccount } from "../../src/dev/devAccounts.ts";
 import { startAnvil } from "../../src/dev/chains/anvil.ts";
 import {
@@ -84,7 +83,7 @@ export interface TestChainOptions {
 
 const CHAIN_ID = 900_001;
 /** With one slot per epoch, `finalized` lies two blocks below the head. With one provider, the reread needs this depth as well. */
-const FINALITY_DEPTH = Number(REREAD_DEPTH_MIN);
+const FINALITY_DEPTH = 16;
 
 /** Calls methods of anvil that viem does not know. */
 function requestRpc<Answer>(client: DevClient, method: string, params: unknown[]): Promise<Answer> {

@@ -26,7 +26,7 @@ const INTERVAL_MS = 2_000;
 /** The pace is measured over this period. */
 const PACE_WINDOW_MS = 30_000;
 /** A chain further behind its head than this is catching up. */
-const CATCH_UP_BLOCKS = 64n;
+const CATCH_UP_MS = 120_000;
 const BAR_CELLS_MIN = 5;
 const BAR_CELLS_MAX = 20;
 
@@ -105,8 +105,8 @@ class SyncHistory {
   }
 }
 
-function isBehind({ behindBlocks }: WatchStatus): boolean {
-  return behindBlocks !== null && BigInt(behindBlocks) > CATCH_UP_BLOCKS;
+function isBehind({ behindMs }: WatchStatus): boolean {
+  return behindMs !== null && behindMs > CATCH_UP_MS;
 }
 
 function withPace(

@@ -62,22 +62,38 @@ async function reportCheck(
 ) {
   const { describeAgreement } = await import("../../operator/doctor/checkAgreement.ts");
   const { checkFeeds } = await import("../../operator/doctor/checkFeeds.ts");
+  const { checkBlockTime } = await import("../../operator/doctor/checkBlockTime.ts");
   const websockets = await Promise.all(
     config.chains.map(async (chainConfig) => {
       const chain = chains.get(chainConfig.caip2);
       return chain === undefined ? [] : checkFeeds(chainConfig, chain);
     }),
   );
+  const blockTimes = await Promise.all(
+    config.chains.map(async (chainConfig) => {
+      const chain = chains.get(chainConfig.caip2);
+      return chain === undefined ? [] : checkBlockTime(chainConfig, chain);
+    }),
+  );
+  const findings = [...websockets, ...blockTimes].flat();
   const isRight = websockets.flat().every(({ verdict }) => verdict !== "fail");
   if (asJson) {
     const agreements = config.chains.map((chain) => ({ chain: chain.caip2, agreement: describeAgreement(chain) }));
-    terminal.out(toJson({ isRight, pendingMigrations: pending, agreements, websockets: websockets.flat() }));
+    terminal.out(
+      toJson({
+        isRight,
+        pendingMigrations: pending,
+        agreements,
+        websockets: websockets.flat(),
+        blockTimes: blockTimes.flat(),
+      }),
+    );
     return isRight ? 0 : 1;
   }
   if (isRight) terminal.out("The configuration matches the database and every chain that answers.");
   if (pending.length > 0) terminal.out(`The next start applies the migrations ${pending.join(", ")}.`);
   for (const chain of config.chains) terminal.out(`${chain.name}: ${describeAgreement(chain)}.`);
-  for (const { what, found } of websockets.flat()) terminal.out(`${what}: ${found.replace(/\.$/, "")}.`);
+  for (const { what, found } of findings) terminal.out(`${what}: ${found.replace(/\.$/, "")}.`);
   return isRight ? 0 : 1;
 }
 

@@ -6,6 +6,7 @@ import { isolateIntents } from "../../watch/store/isolateIntents.ts";
 import { findPayoutWay } from "../../intent/routes/payoutWay.ts";
 import { lockIntents } from "../../intent/store.ts";
 import { addMs } from "../../kernel/clock.ts";
+import { blocksIn, PROVIDER_LAG } from "../../watch/blockTime.ts";
 import { findCursor } from "../../watch/store/store.ts";
 import type { World } from "../../world.ts";
 import { decideIntents, type DepositWorld } from "../decision/applyDecisions.ts";
@@ -20,8 +21,6 @@ type VerifyDustWorld = DepositWorld & Pick<World, "wake">;
 const INBOXES_MAX = 20;
 /** The wait before the providers are asked again about an inbox. */
 const RETRY_MS = 60_000;
-/** Balances are read this far below our newest block, which a lagging provider may lack. */
-const PROVIDER_LAG_BLOCKS = 16n;
 
 /**
  * Counts dust above the single-provider limit once enough providers confirm that its inbox holds all of it. One balance confirms any number of
@@ -61,7 +60,8 @@ async function findConfirmed(
   const intentIds = holdings.map((holding) => holding.intent_id);
   const addresses = await listInboxesOfIntents(world.db, { chain: chain.caip2, token, intentIds });
   const asked = holdings.filter((holding) => addresses.has(holding.intent_id));
-  const blocks = [cursor.number - PROVIDER_LAG_BLOCKS, ...asked.map((holding) => holding.dust_block)];
+  // As far below our newest block as an honest provider may be.
+  const blocks = [cursor.number - blocksIn(world, chain, PROVIDER_LAG), ...asked.map((holding) => holding.dust_block)];
   const blockNumber = blocks.reduce((highest, block) => (block > highest ? block : highest));
   const owners = asked.map((holding) => addresses.get(holding.intent_id) ?? "");
   const replies = await chain.providers.askEach((reader) => balancesSince(reader, token, { owners, blockNumber }));

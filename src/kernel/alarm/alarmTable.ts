@@ -48,6 +48,13 @@ export const ALARMS = {
     remedy: "Compare with a block explorer. If the chain goes on there, replace the provider. `tributary watch status`",
     source: "checks",
   },
+  block_time_differs: {
+    happened: "The chain's measured block time and `estimates.blockMs` differ by more than two times.",
+    affects:
+      "Payers: what they are told about times is wrong, and a finality rule in `confirmations` protects for another time.",
+    remedy: "Set `estimates.blockMs` to the measured one, use `seconds` in `finality`, and restart. `tributary doctor`",
+    source: "checks",
+  },
   chain_not_scanned: {
     happened: "No process has scanned the chain recently.",
     affects: "Payers and merchants of this chain: deposits are not seen.",

@@ -9,6 +9,8 @@ import { formatUnits } from "../../kernel/units.ts";
 import { readScannerHealth } from "../../watch/scannerHealth.ts";
 import { listCursors } from "../../watch/store/store.ts";
 import type { World } from "../../world.ts";
+import { blocksIn, type BlockSpan } from "../../watch/blockTime.ts";
+import { checkBlockTime } from "./checkBlockTime.ts";
 import { checkAgreement } from "./checkAgreement.ts";
 import { checkBalances } from "./checkBalances.ts";
 import { checkBridge } from "./checkBridge.ts";
@@ -26,8 +28,8 @@ import { settlementTotalsCheck } from "../../settlement/checks.ts";
 /** A transaction pending for longer has a fee that is too low, or its chain has stopped. */
 const PENDING_TX_MS_MAX = 600_000;
 const MISMATCHES_SHOWN_MAX = 5;
-/** Half a minute of the fastest chains. A larger lag follows an outage, or a provider that is too slow. */
-const BEHIND_BLOCKS_MAX = 100n;
+/** A larger lag follows an outage, or a provider that is too slow. At least so many blocks: one may be late. */
+const BEHIND: BlockSpan = { ms: 60_000, min: 10, max: 1_000 };
 
 export async function runDoctorChecks(world: World): Promise<Finding[]> {
   const health = await readScannerHealth(world);
@@ -65,7 +67,8 @@ type ScanState = { isWatched: boolean; cursorNumber: bigint | undefined };
 async function checkChain(world: World, config: ChainConfig, scan: ScanState): Promise<Finding[]> {
   const chain = world.chains.get(config.caip2);
   if (chain === undefined) return [];
-  const watched = scanFinding(config, scan);
+  const behindMax = blocksIn(world, chain, BEHIND);
+  const watched = scanFinding(config, { ...scan, behindMax });
   try {
     const verdict = await verifyChain(config, chain);
     if (verdict === "unreachable") return [watched, failFinding(`${config.name}: provider`, "no provider answers")];
@@ -82,7 +85,8 @@ async function checkChain(world: World, config: ChainConfig, scan: ScanState): P
         verdict: "ok",
         found: `matches the chain at block ${head.number}`,
       },
-      scanFinding(config, scan, head.number),
+      scanFinding(config, { ...scan, behindMax }, head.number),
+      ...(await checkBlockTime(config, chain)),
       ...agreement,
       ...feeds,
       feeUnits > 0n
@@ -100,10 +104,14 @@ async function checkChain(world: World, config: ChainConfig, scan: ScanState): P
 }
 
 /** Whether a process watches the chain, and how far it is behind `head`. */
-function scanFinding({ name }: ChainConfig, { isWatched, cursorNumber }: ScanState, head?: bigint): Finding {
+function scanFinding(
+  { name }: ChainConfig,
+  { isWatched, cursorNumber, behindMax }: ScanState & { behindMax: bigint },
+  head?: bigint,
+): Finding {
   const what = `${name}: watched`;
   const lag = head === undefined || cursorNumber === undefined ? 0n : head - cursorNumber;
-  const isBehind = lag > BEHIND_BLOCKS_MAX;
+  const isBehind = lag > behindMax;
   const lagNote = isBehind ? `, scanned to block ${cursorNumber}, ${lag} blocks behind` : "";
   if (!isWatched) return failFinding(what, `no process has scanned it recently${lagNote}`);
   return { what, verdict: isBehind ? "warn" : "ok", found: `by a running process${lagNote}` };

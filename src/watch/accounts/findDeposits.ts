@@ -4,6 +4,7 @@ import type { BlockRange, ChainReader, ProviderFailed, Transfer } from "../../ch
 import type { Db } from "../../db/database.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import { highestOf } from "../../kernel/extremes.ts";
+import { blocksIn, type BlockSpan } from "../blockTime.ts";
 import { getChainMemory } from "../chainMemory.ts";
 import { isRangeTooLarge } from "../catchUp/readRange.ts";
 import type { MovementRow } from "../movement.ts";
@@ -12,8 +13,8 @@ import { applyFoundTransfers } from "../reread/rescan.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 import type { KnownBlock } from "../store/store.ts";
 
-/** Blocks below the newest recorded transfer that are read where it explains nothing: a provider may list an earlier one late. */
-const OVERLAP_BLOCKS = 300n;
+/** What is below the newest recorded transfer is read where it explains nothing: a provider may list an earlier one late. */
+const OVERLAP: BlockSpan = { ms: 120_000, min: 300, max: 2_000 };
 /** Requests for one inbox in one step. An inbox with many transfers takes several steps, between which others have their turn. */
 const ATTEMPTS_MAX = 4;
 
@@ -38,7 +39,8 @@ export async function findDeposits(
   // A balance may be newer than what was read; the next blocks then explain it.
   if (isPartial || recorded.length > 0 || balance.blockNumber > cursor.number || newest === 0n)
     return { isPartial, recorded };
-  const fromBlock = newest > OVERLAP_BLOCKS ? newest - OVERLAP_BLOCKS : 0n;
+  const overlap = blocksIn(world, chain, OVERLAP);
+  const fromBlock = newest > overlap ? newest - overlap : 0n;
   const range = { fromBlock, toBlock: cursor.number };
   return { isPartial: false, recorded: (await recordRange(world, chain, { range, balance })).recorded };
 }

@@ -1,7 +1,7 @@
 import type { Chain } from "../../chain/chain.ts";
 import { ProviderFailed, type BlockRange, type ChainReader } from "../../chain/reader.ts";
 import { watchedTokens } from "../../catalog/catalog.ts";
-import { nearBlocks } from "../follow/readBranch.ts";
+import { nearBlocks } from "../blockTime.ts";
 import { getChainMemory } from "../chainMemory.ts";
 import { movementKey } from "../movement.ts";
 import { isRangeTooLarge, mayBeRangeTooLarge, readFilteredRange, type FilteredRange } from "./readRange.ts";
@@ -28,7 +28,10 @@ export async function catchUp(
   chain: Chain,
   { cursor, headNumber }: { cursor: KnownBlock; headNumber: bigint },
 ): Promise<KnownBlock> {
-  const ranges = new RangeQueue(world, chain, { next: cursor.number + 1n, last: headNumber - nearOf(chain) });
+  const ranges = new RangeQueue(world, chain, {
+    next: cursor.number + 1n,
+    last: headNumber - nearBlocks(world, chain),
+  });
   let at = cursor;
   logCatchUp(world, chain, { recorded: cursor.number, head: headNumber });
   try {
@@ -50,10 +53,6 @@ export async function catchUp(
     ranges.close();
   }
   return at;
-}
-
-function nearOf({ readers: [reader] }: Chain): bigint {
-  return reader === undefined ? 0n : nearBlocks(reader);
 }
 
 /** The ranges up to the first block whose parent is another one than the block before. Only adjacent blocks tell. */

@@ -18,7 +18,9 @@ import {
 import { PROVIDER_PROFILES } from "../../../test/support/providerProfiles.ts";
 import { catchUp } from "./catchUp.ts";
 import { readScannerHealth } from "../scannerHealth.ts";
-import { REREAD_DEPTH_MIN } from "../reread/rereadFinal.ts";
+
+/** As deep as a single provider is trusted to have all logs, at the common block time. */
+const REREAD_DEPTH = 16;
 
 // Every payment is found through every provider that answers at all, whatever its limits and error texts.
 
@@ -96,7 +98,7 @@ describe("limits of providers", () => {
     // A movement missing now stays missing: final blocks are never read a third time.
     for (const provider of watching.providers) provider.profile = { finality: { safe: 1, final: 1 } };
     const { number } = chain.head;
-    for (let mined = 0; mined < REREAD_DEPTH_MIN; mined += 1) chain.mine();
+    for (let mined = 0; mined < REREAD_DEPTH; mined += 1) chain.mine();
     await watching.watchUntilReread(number);
     await limited.assertFound(chain);
   });

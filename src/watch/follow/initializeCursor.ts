@@ -3,11 +3,12 @@ import type { Chain } from "../../chain/chain.ts";
 import { ProviderFailed, type BlockRef, type ChainReader } from "../../chain/reader.ts";
 import type { Db } from "../../db/database.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
+import { blocksIn, type BlockSpan } from "../blockTime.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 import { insertCursor } from "../store/store.ts";
 
-/** Headers stored from below the start: an early reorg may reach below it and needs a known ancestor. */
-const ANCESTOR_BLOCKS = 64n;
+/** Headers are stored from below the start: an early reorg may reach below it and needs a known ancestor. */
+const ANCESTORS: BlockSpan = { ms: 64_000, min: 64, max: 500 };
 
 /** Limit for the difference between the chain's clock and ours. */
 const CLOCK_SKEW_MS_MAX = 600_000;
@@ -21,10 +22,8 @@ export async function initializeCursor(world: WatchWorld, chain: Chain): Promise
   const firstIssuedAt = await findFirstIssuedAt(world.db, chain.caip2);
   const { head, earlier: ancestors } = await chain.providers.ask(async (reader) => {
     const latest = await reader.head("latest");
-    return readStartBlocks(
-      reader,
-      firstIssuedAt === undefined ? latest : await findBlockBefore(reader, latest, firstIssuedAt),
-    );
+    const start = firstIssuedAt === undefined ? latest : await findBlockBefore(reader, latest, firstIssuedAt);
+    return readStartBlocks(reader, start, blocksIn(world, chain, ANCESTORS));
   });
   const at = world.clock.now();
   await world.db.transaction((tx) => insertCursor(tx, { chain: chain.caip2, genesisHash, head, ancestors, at }));
@@ -70,9 +69,13 @@ async function fetchBlock(
   return block;
 }
 
-async function readStartBlocks(reader: ChainReader, head: BlockRef): Promise<{ head: BlockRef; earlier: BlockRef[] }> {
+async function readStartBlocks(
+  reader: ChainReader,
+  head: BlockRef,
+  count: bigint,
+): Promise<{ head: BlockRef; earlier: BlockRef[] }> {
   const numbers: bigint[] = [];
-  for (let back = 1n; back <= ANCESTOR_BLOCKS && back <= head.number; back += 1n) numbers.push(head.number - back);
+  for (let back = 1n; back <= count && back <= head.number; back += 1n) numbers.push(head.number - back);
   const earlier: BlockRef[] = [];
   let child = head;
   for (const block of await Promise.all(numbers.map((number) => reader.block({ number })))) {

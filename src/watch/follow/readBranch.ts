@@ -5,18 +5,9 @@ import { findSuspectBlocks, type BlockTransfers, type FoundSuspect } from "../re
 import type { LocatedTransfer } from "../movement.ts";
 import type { KnownBlock } from "../store/store.ts";
 
-/** Blocks this near to the head are read one by one, by hash; deeper ones are read by ranges. */
-export const NEAR_BLOCKS = 32n;
-
-/** Same for a chain. Where deposits are found by balances, a block of its own says nothing, and one range costs one request. */
-export function nearBlocks(reader: Pick<ChainReader, "holdings">): bigint {
-  return reader.holdings === undefined ? NEAR_BLOCKS : 0n;
-}
 /** Blocks applied in one step near the head. */
-const BATCH_BLOCKS_MAX = 64n;
-/** A deeper reorg means another chain. The block table keeps this many known blocks. */
-export const REORG_BLOCKS_MAX = 512;
-/** Known blocks per database page while searching the common ancestor. */
+const BATCH_MAX = 64n;
+/** The newest known blocks, among which a common ancestor is looked for one by one: most reorgs are short. */
 const ANCESTOR_PAGE_SIZE = 32;
 
 /** One provider's view of how the cursor should move. */
@@ -39,6 +30,10 @@ export type BranchQuery = {
   chain: Caip2;
   cursor: KnownBlock;
   tokens: readonly string[];
+  /** Blocks this near to the head are read with their headers; deeper ones by ranges. */
+  near: bigint;
+  /** A deeper reorg means another chain. */
+  deepestReorg: bigint;
   /** Canonical blocks in our tables at or below a number, highest first. */
   knownBlocks: (upTo: bigint, limit: number) => Promise<KnownBlock[]>;
   /** Locates the transfers of inboxes with the provider that reported them. */
@@ -57,7 +52,7 @@ export async function readBranch(reader: ChainReader, query: BranchQuery): Promi
   const together = follows ? undefined : await readTogether(reader, query, head);
   if (together) return together;
   const ancestor = follows ? cursor : await findCommonAncestor(reader, query);
-  const isFar = head.number - ancestor.number > nearBlocks(reader);
+  const isFar = head.number - ancestor.number > query.near;
   if (isFar && (reader.holdings !== undefined || !isShallowReorg(head, ancestor, cursor))) {
     return { kind: "far", head, ancestor };
   }
@@ -81,8 +76,8 @@ export async function readBranch(reader: ChainReader, query: BranchQuery): Promi
 async function readTogether(reader: ChainReader, query: BranchQuery, head: BlockRef): Promise<Branch | undefined> {
   const { cursor, tokens } = query;
   const count = head.number - cursor.number;
-  if (!reader.blocksWithTransfers || count < 1n || count > nearBlocks(reader)) return undefined;
-  const toBlock = count > BATCH_BLOCKS_MAX ? cursor.number + BATCH_BLOCKS_MAX : head.number;
+  if (!reader.blocksWithTransfers || count < 1n || count > query.near) return undefined;
+  const toBlock = count > BATCH_MAX ? cursor.number + BATCH_MAX : head.number;
   const read = await reader.blocksWithTransfers({ fromBlock: cursor.number + 1n, toBlock }, tokens);
   if (!read || !isLinked(cursor, read.blocks) || BigInt(read.blocks.length) !== toBlock - cursor.number)
     return undefined;
@@ -122,34 +117,41 @@ async function settledPrefix<T>(requests: readonly Promise<T>[], isReorg: boolea
 
 /** A shallow reorg is applied in one step, so that a payment that only moved never disappears. */
 function isShallowReorg(head: BlockRef, ancestor: KnownBlock, cursor: KnownBlock): boolean {
-  return ancestor.number < cursor.number && head.number - ancestor.number <= BATCH_BLOCKS_MAX;
+  return ancestor.number < cursor.number && head.number - ancestor.number <= BATCH_MAX;
 }
 
 /** The highest known block that the provider's chain has too. */
 async function findCommonAncestor(reader: ChainReader, query: BranchQuery): Promise<KnownBlock> {
-  let upTo = query.cursor.number;
-  for (let compared = 0; compared < REORG_BLOCKS_MAX; compared += ANCESTOR_PAGE_SIZE) {
-    const known = await query.knownBlocks(upTo, ANCESTOR_PAGE_SIZE);
-    for (const block of known) {
-      const canonical = await reader.block({ number: block.number });
-      if (!canonical)
-        throw new ProviderFailed("unknown_block", `${reader.name} does not have block ${block.number} below its head`);
-      if (canonical.hash === block.hash) return block;
-    }
-    const lowest = known.at(-1);
-    if (!lowest) break;
-    upTo = lowest.number - 1n;
+  const recent = await query.knownBlocks(query.cursor.number, ANCESTOR_PAGE_SIZE);
+  for (const block of recent) if (await hasBlock(reader, block)) return block;
+  // Every block below a common one is common too.
+  let shared: KnownBlock | undefined;
+  let low = query.cursor.number > query.deepestReorg ? query.cursor.number - query.deepestReorg : 0n;
+  let high = (recent.at(-1)?.number ?? 0n) - 1n;
+  while (low <= high) {
+    const middle = (low + high) / 2n;
+    const [known] = await query.knownBlocks(middle, 1);
+    if (known === undefined || known.number < low) low = middle + 1n;
+    else if (await hasBlock(reader, known)) [shared, low] = [known, middle + 1n];
+    else high = known.number - 1n;
   }
+  if (shared) return shared;
   throw new ChainMismatch(
-    `${reader.name} has none of the recorded blocks of ${query.chain} down to ${upTo + 1n}: it serves another chain, or one that was reset.`,
+    `${reader.name} has none of the recorded blocks of ${query.chain} down to ${low}: it serves another chain, or one that was reset.`,
   );
+}
+
+async function hasBlock(reader: ChainReader, { number, hash }: KnownBlock): Promise<boolean> {
+  const block = await reader.block({ number });
+  if (!block) throw new ProviderFailed("unknown_block", `${reader.name} does not have block ${number} below its head`);
+  return block.hash === hash;
 }
 
 async function readLinkedBlocks(
   reader: ChainReader,
   { ancestor, head, isReorg }: { ancestor: KnownBlock; head: BlockRef; isReorg: boolean },
 ): Promise<BlockRef[]> {
-  const last = head.number - ancestor.number > BATCH_BLOCKS_MAX ? ancestor.number + BATCH_BLOCKS_MAX : head.number;
+  const last = head.number - ancestor.number > BATCH_MAX ? ancestor.number + BATCH_MAX : head.number;
   const requests: Promise<BlockRef | undefined>[] = [];
   for (let number = ancestor.number + 1n; number <= last; number += 1n)
     requests.push(number === head.number ? Promise.resolve(head) : reader.block({ number }));

@@ -35,6 +35,8 @@ describe("new blocks near the head", () => {
       chain: chain.caip2,
       cursor,
       tokens: [chain.usdc.address],
+      near: 32n,
+      deepestReorg: 512n,
       knownBlocks: async () => [cursor],
       locate: async (_, transfers) => {
         transfersSeen.push(...transfers);
@@ -119,6 +121,8 @@ describe("new blocks near the head", () => {
       chain: chain.caip2,
       cursor: replaced,
       tokens: [chain.usdc.address],
+      near: 32n,
+      deepestReorg: 512n,
       knownBlocks: async () => [replaced, { number: cursor.number, hash: cursor.hash }],
       locate: async () => [],
     });

@@ -9,6 +9,7 @@ import { readBranch, type Branch, type BranchQuery } from "./readBranch.ts";
 import { catchUp } from "../catchUp/catchUp.ts";
 import { confirmFinality } from "./confirmFinality.ts";
 import { enqueueRecheck } from "../reread/recheckSuspectBlocks.ts";
+import { blocksIn, DEEPEST_REORG, nearBlocks, refreshBlockTime, SHALLOW_REORG } from "../blockTime.ts";
 import { getChainMemory } from "../chainMemory.ts";
 import { locateInboxTransfers, applySegment, type WatchWorld } from "../store/applySegment.ts";
 import { reconcileCursor } from "./reconcileCursor.ts";
@@ -30,8 +31,6 @@ export type WatchOutcome = {
 
 /** Without new blocks, the cursor's time and finality are still updated this often, which shows a working scanner. */
 const HEARTBEAT_MS = 5_000;
-/** Blocks that one provider alone may replace. */
-const SHALLOW_REORG_BLOCKS = 2n;
 /** Cooldown of a provider whose reorg the others do not have. */
 const COOLDOWN_MS = 60_000;
 /** After this long without a new block the provider may be stuck, and another one reports the head. */
@@ -90,6 +89,8 @@ async function pollBranch(world: WatchWorld, chain: Chain, cursor: CursorRow): P
     chain: chain.caip2,
     cursor,
     tokens: watchedTokens(world.catalog, chain.caip2),
+    near: nearBlocks(world, chain),
+    deepestReorg: blocksIn(world, chain, DEEPEST_REORG),
     knownBlocks: (upTo, limit) => listKnownBlocks(world.db, { chain: chain.caip2, upTo, limit }),
     locate: (reader, transfers) => locateInboxTransfers(world, reader, transfers),
   };
@@ -103,6 +104,7 @@ async function pollBranch(world: WatchWorld, chain: Chain, cursor: CursorRow): P
   const tracked = trackSoundness(world, chain, { reading: "new blocks", work, isConclusive });
   const news = await (isStalled ? chain.providers.askInReverseOrder(tracked) : chain.providers.ask(tracked));
   if (news.branch.kind !== "still") memory.lastBlockAtMs = world.clock.monotonicMs();
+  await refreshBlockTime(world, chain, news.branch.head);
   return news;
 }
 
@@ -115,7 +117,8 @@ async function isReorgAccepted(
   chain: Chain,
   { cursor, branch, provider }: PolledBranch & { cursor: CursorRow },
 ): Promise<boolean> {
-  if (branch.kind === "still" || cursor.number - branch.ancestor.number <= SHALLOW_REORG_BLOCKS) return true;
+  if (branch.kind === "still" || cursor.number - branch.ancestor.number <= blocksIn(world, chain, SHALLOW_REORG))
+    return true;
   if (chain.providers.providerCount < 2) return true;
   const comparisons = await pollProviders(world, chain, cursor);
   const agreeing = comparisons.filter((comparison) => comparison.kind === "agrees").length;

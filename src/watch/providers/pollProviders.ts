@@ -1,6 +1,6 @@
 import type { Chain } from "../../chain/chain.ts";
 import type { BlockRef, ChainReader } from "../../chain/reader.ts";
-import { NEAR_BLOCKS } from "../follow/readBranch.ts";
+import { blocksIn, NEAR_HEAD } from "../blockTime.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 import { listKnownBlocks } from "../store/chainReads.ts";
 import { type KnownBlock } from "../store/store.ts";
@@ -15,7 +15,7 @@ export type ProviderComparison = {
 
 /** Compares every available provider with the cursor, in two requests each. Providers that fail or lack a comparable block are left out. */
 export async function pollProviders(
-  world: Pick<WatchWorld, "db">,
+  world: Pick<WatchWorld, "db" | "memory" | "catalog">,
   chain: Chain,
   cursor: KnownBlock,
 ): Promise<ProviderComparison[]> {
@@ -29,7 +29,7 @@ export async function pollProviders(
 }
 
 async function compareWithProvider(
-  world: Pick<WatchWorld, "db">,
+  world: Pick<WatchWorld, "db" | "memory" | "catalog">,
   reader: ChainReader,
   { chain, cursor }: { chain: Chain; cursor: KnownBlock },
 ): Promise<Omit<ProviderComparison, "provider"> | undefined> {
@@ -39,11 +39,11 @@ async function compareWithProvider(
   const block = known.number === head.number ? head : await reader.block({ number: known.number });
   if (block === undefined) return undefined;
   if (block.hash !== known.hash) return { kind: "differs", head };
-  return { kind: head.number + NEAR_BLOCKS < cursor.number ? "behind" : "agrees", head };
+  return { kind: head.number + blocksIn(world, chain, NEAR_HEAD) < cursor.number ? "behind" : "agrees", head };
 }
 
 async function findKnownBlock(
-  world: Pick<WatchWorld, "db">,
+  world: Pick<WatchWorld, "db" | "memory" | "catalog">,
   chain: Chain,
   upTo: bigint,
 ): Promise<KnownBlock | undefined> {

@@ -6,6 +6,7 @@ import type { Db } from "../../db/database.ts";
 import { array } from "../../db/parameters.ts";
 import { assetSql } from "../../ledger/assetSql.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
+import { blocksIn, PROVIDER_LAG, type BlockSpan } from "../blockTime.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 import { listKnownBlocks } from "../store/chainReads.ts";
 import { findCursor, type CursorRow, type KnownBlock } from "../store/store.ts";
@@ -31,10 +32,11 @@ type ComparedInboxes = {
   isReverse?: boolean;
   tokens?: "own" | "other";
 };
-/** A provider whose present balances are older than this is behind. */
-const PROVIDER_LAG_BLOCKS = 32n;
 
-type CompareWorld = Pick<WatchWorld, "db" | "catalog" | "log">;
+/** A provider whose present balances are older than this is behind. */
+const BALANCE_LAG: BlockSpan = { ...PROVIDER_LAG, min: 32 };
+
+type CompareWorld = Pick<WatchWorld, "db" | "catalog" | "log" | "memory">;
 
 /**
  * Compares the inboxes at the preferred block, or at the other one where the providers do not have it. A difference is read again, from
@@ -78,7 +80,7 @@ async function compareNow(
     // Read before the chain, so that what is recorded meanwhile shows as a difference that the next comparison explains.
     const recorded = await readRecordedBalances(world.db, { chain: chain.caip2, token, owners });
     const { provider, holdings } = await chain.providers[order](async (reader) => {
-      const since = { owners, blockNumber: number - PROVIDER_LAG_BLOCKS };
+      const since = { owners, blockNumber: number - blocksIn(world, chain, BALANCE_LAG) };
       return { provider: reader.name, holdings: await readHoldingsSince(reader, token, since) };
     });
     for (const [index, { address, intentId }] of owned.entries()) {

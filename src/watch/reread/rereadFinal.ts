@@ -1,9 +1,11 @@
 import { findWatchedChain } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
+import type { FinalityTier } from "../../config/config.ts";
 import type { BlockRange } from "../../chain/reader.ts";
 import type { Tx } from "../../db/database.ts";
 import { bookRevision } from "../store/bookMovements.ts";
-import { REORG_BLOCKS_MAX } from "../follow/readBranch.ts";
+import { listAges } from "../finality.ts";
+import { blocksIn, DEEPEST_REORG, PROVIDER_LAG, type BlockSpan } from "../blockTime.ts";
 import { resolveFinalConflicts } from "../providers/resolveFinalConflicts.ts";
 import { getChainMemory } from "../chainMemory.ts";
 import type { LocatedTransfer } from "../movement.ts";
@@ -14,22 +16,20 @@ import { advanceReread, orphanMovements, pruneBlocks, writeMovements, type Curso
 import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 import { lowestOf } from "../../kernel/extremes.ts";
 
+/** Headers that are kept at most, of about 200 bytes each. */
+const KEPT_MAX = 40_000;
 /** Depth at which blocks of a chain without the `finalized` tag are reread. */
-const FINAL_DEPTH_WITHOUT_TAG = 1_024n;
-/**
- * Minimum depth of a reread with a single provider. Behind a load balancer the node that answers logs may lag, and return nothing for
- * blocks that another node calls final.
- */
-export const REREAD_DEPTH_MIN = 16n;
+const DEPTH_WITHOUT_TAG: BlockSpan = { ms: 2_048_000, min: 64, max: 16_384 };
 
 /**
  * Rereads the next final blocks, from another provider where there is one, with the database matching inboxes. Corrects missing logs,
  * inboxes that were not in memory, and movements that do not exist. Returns whether more blocks can be reread at once.
  */
 export async function rereadFinal(world: WatchWorld, chain: Chain, cursor: CursorRow): Promise<boolean> {
-  const required = findWatchedChain(world.catalog, chain.caip2)?.agreement?.providers ?? 1;
+  const config = findWatchedChain(world.catalog, chain.caip2);
+  const required = config?.agreement?.providers ?? 1;
   const providers = Math.min(required, chain.providers.providerCount);
-  const upTo = computeRereadLimit(cursor, providers);
+  const upTo = computeRereadLimit(world, chain, { cursor, providers });
   const range = nextRange(world, chain, { cursor, upTo });
   if (!range) return false;
   const recorded = await listMovementsBetween(world.db, { chain: chain.caip2, ...range });
@@ -53,7 +53,10 @@ export async function rereadFinal(world: WatchWorld, chain: Chain, cursor: Curso
     const reversed = changed > 0 ? await bookRevision(tx, { chain: chain.caip2, cursor: reach, at }) : 0;
     // A block that a single provider reports may be false: blocks are kept for a rewind until others are compared.
     if (chain.providers.providerCount < 2 || getChainMemory(world, chain).hasMultipleReplies)
-      await pruneBlocks(tx, { chain: chain.caip2, below: lowestOf(to, cursor.number - BigInt(REORG_BLOCKS_MAX)) });
+      await pruneBlocks(tx, {
+        chain: chain.caip2,
+        below: lowestOf(to, cursor.number - keptBlocks(world, chain, config?.finality ?? [])),
+      });
     const refused = rewritten.length < canonical.length ? canonical : [];
     return { changed, reversed, isPassed: to > cursor.reread_number, refused };
   });
@@ -71,9 +74,24 @@ async function filterCanonical(tx: Tx, chain: Chain, located: readonly LocatedTr
   return located.filter(({ blockNumber, blockHash }) => (hashes.get(blockNumber) ?? blockHash) === blockHash);
 }
 
-function computeRereadLimit({ number, finalized_number: finalizedNumber }: CursorRow, providers: number): bigint {
-  if (finalizedNumber < 0n) return number - FINAL_DEPTH_WITHOUT_TAG;
-  return providers > 1 ? finalizedNumber : lowestOf(finalizedNumber, number - REREAD_DEPTH_MIN);
+/**
+ * With a single provider, not the blocks that an honest one may lack: behind a load balancer the node that answers logs may lag, and return
+ * nothing for blocks that another node calls final.
+ */
+function computeRereadLimit(
+  world: WatchWorld,
+  chain: Chain,
+  { cursor, providers }: { cursor: CursorRow; providers: number },
+): bigint {
+  const { number, finalized_number: finalizedNumber } = cursor;
+  if (finalizedNumber < 0n) return number - blocksIn(world, chain, DEPTH_WITHOUT_TAG);
+  return providers > 1 ? finalizedNumber : lowestOf(finalizedNumber, number - blocksIn(world, chain, PROVIDER_LAG));
+}
+
+/** How many blocks below the cursor stay known: as deep as a reorg may be, and as old as a rule in seconds asks, with a reserve. */
+function keptBlocks(world: WatchWorld, chain: Chain, tiers: readonly FinalityTier[]): bigint {
+  const oldestMs = Math.max(0, ...listAges(tiers)) * 2_000;
+  return blocksIn(world, chain, { ...DEEPEST_REORG, ms: Math.max(DEEPEST_REORG.ms, oldestMs), max: KEPT_MAX });
 }
 
 function nextRange(

@@ -9,6 +9,7 @@ import { Fault } from "../../kernel/faults.ts";
 import { listInboxesOnChain } from "../../intent/inboxStore.ts";
 import { findIntentById } from "../../intent/store.ts";
 import type { World } from "../../world.ts";
+import { blocksIn, type BlockSpan } from "../blockTime.ts";
 import { bookRevision } from "../store/bookMovements.ts";
 import { resolveFinalConflicts } from "../providers/resolveFinalConflicts.ts";
 import type { MovementRow, LocatedTransfer } from "../movement.ts";
@@ -41,11 +42,11 @@ export type Rescan = {
 };
 
 export type RescanRange = {
-  /** Blocks below the last recorded one; default 50,000. */
+  /** Blocks below the last recorded one; default: those of about a day. */
   blocks?: bigint;
 };
 
-const BLOCKS_DEFAULT = 50_000n;
+const RESCANNED: BlockSpan = { ms: 100_000_000, min: 2_000, max: 1_000_000 };
 /** Queries for one inbox are cheap over long ranges; a provider that refuses them gets shorter ones. */
 const RANGE_BLOCKS_START = 10_000n;
 /** Requests per chain; more blocks need another rescan. */
@@ -92,7 +93,7 @@ export async function rescanIntent(world: RescanWorld, intentId: string, range: 
 async function rescanInboxes(
   world: RescanWorld,
   chain: Chain,
-  { intentId, blocks = BLOCKS_DEFAULT }: RescanRange & { intentId: string },
+  { intentId, blocks = blocksIn(world, chain, RESCANNED) }: RescanRange & { intentId: string },
 ): Promise<Rescan> {
   const cursor = await findCursor(world.db, chain.caip2);
   if (!cursor) return { chain: chain.caip2, outcome: "unwatched", recorded: [] };

@@ -8,6 +8,7 @@ import { HINT_TTL_MS } from "../../view/registerView.ts";
 import { listHintedInboxes } from "../../view/store.ts";
 import { viewedAccountsTopic } from "../accounts/followAccounts.ts";
 import { watchTopic } from "../follow/followHeads.ts";
+import { blocksIn, type BlockSpan } from "../blockTime.ts";
 import { getChainMemory } from "../chainMemory.ts";
 import { filterInboxTransfers, distinctChainTxs, type InboxTransfer } from "../movement.ts";
 import { isRangeTooLarge } from "../catchUp/readRange.ts";
@@ -25,10 +26,10 @@ const INBOXES_MAX = 1_000;
 const SCAN_INTERVAL_MS = 250;
 /** After a start, hints of this period before it are still scanned. */
 const STARTUP_LOOKBACK_MS = 10_000;
-/** Blocks below the cursor to scan; rereading finds older payments when they are final. */
-const BLOCKS_MAX = 128n;
+/** The newest blocks are scanned; rereading finds older payments when they are final. */
+const SCANNED: BlockSpan = { ms: 256_000, min: 16, max: 2_000 };
 /** A provider that accepts fewer blocks than this is skipped until the next scan. */
-const BLOCKS_MIN = 4n;
+const SCANNED_MIN = 4n;
 /** Attempts per scan; each at least halves the range. */
 const ATTEMPTS_MAX = 8;
 
@@ -99,21 +100,21 @@ async function readRecent(
 ): Promise<{ fromBlock: bigint; transfers: Transfer[] }> {
   const { hintSize } = getChainMemory(world, chain);
   for (let tries = 0; tries < ATTEMPTS_MAX; tries += 1) {
-    const range = lastBlocks(upTo, hintSize.blocks);
+    const range = lastBlocks(upTo, { wanted: hintSize.blocks, most: blocksIn(world, chain, SCANNED) });
     try {
       const transfers = await reader.transfers(range, tokens, inboxes);
       hintSize.adjust(range, transfers.length);
       return { fromBlock: range.fromBlock, transfers };
     } catch (error) {
       if (!isRangeTooLarge(error)) throw error;
-      if (!hintSize.shrink(error.suggestion) || hintSize.blocks < BLOCKS_MIN) break;
+      if (!hintSize.shrink(error.suggestion) || hintSize.blocks < SCANNED_MIN) break;
     }
   }
   return { fromBlock: upTo, transfers: [] };
 }
 
-function lastBlocks(upTo: bigint, wanted: bigint): BlockRange {
-  const blocks = wanted < BLOCKS_MIN ? BLOCKS_MIN : wanted > BLOCKS_MAX ? BLOCKS_MAX : wanted;
+function lastBlocks(upTo: bigint, { wanted, most }: { wanted: bigint; most: bigint }): BlockRange {
+  const blocks = wanted < SCANNED_MIN ? SCANNED_MIN : wanted > most ? most : wanted;
   return { fromBlock: upTo >= blocks ? upTo - blocks + 1n : 0n, toBlock: upTo };
 }
 
