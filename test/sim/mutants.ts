@@ -62,8 +62,8 @@ export const mutants: readonly Mutant[] = [
     patches: [
       {
         path: "src/watch/finality.ts",
-        search: `if ("confirmations" in finality) return number - BigInt(finality.confirmations) + 1n;`,
-        replace: `if ("confirmations" in finality) return number;`,
+        search: `if ("confirmations" in finality) return heights.number - BigInt(finality.confirmations) + 1n;`,
+        replace: `if ("confirmations" in finality) return heights.number;`,
       },
     ],
   },
@@ -73,8 +73,8 @@ export const mutants: readonly Mutant[] = [
     patches: [
       {
         path: "src/watch/finality.ts",
-        search: "return number - BigInt(finality.confirmations) + 1n;",
-        replace: "return number - BigInt(finality.confirmations) + 2n;",
+        search: "return heights.number - BigInt(finality.confirmations) + 1n;",
+        replace: "return heights.number - BigInt(finality.confirmations) + 2n;",
       },
     ],
   },
