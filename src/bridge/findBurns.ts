@@ -104,5 +104,6 @@ async function searchBurn(world: WatchWorld, chain: Chain, awaited: AwaitedBurn)
     lowestNumber,
     attempts: hasEnded ? attempts + 1 : attempts,
     nextAt: addMs(at, hasEnded ? pauseMs : SEARCH_PAUSE_MS),
+    foundAt: recorded.length > 0 ? at : undefined,
   });
 }

@@ -54,6 +54,8 @@ export type MovementTable = {
   /** Of a transfer by which a bridge took from the inbox, or gave it what it took elsewhere: its name, and what the bridge kept. */
   explained_by: string | null;
   bridge_fee_units: bigint | null;
+  /** Of a mint whose burn has not been known for an hour: it counts for the inbox that holds it. */
+  in_suspense: Generated<boolean>;
   seen_at: Date;
   orphaned_at: Date | null;
 };
@@ -133,7 +135,9 @@ export type HoldingTable = {
   /** What it left in the inbox, and how much of that is counted. */
   rest_units: Generated<bigint>;
   rest_counted_units: Generated<bigint>;
-  /** Counted money in the inbox: deposits, dust and what a sweep left. */
+  /** Mints in suspense that no sweep has taken. */
+  suspense_units: Generated<bigint>;
+  /** Money in the inbox that a settlement moves: counted deposits, dust and what a sweep left, and mints in suspense. */
   unswept_units: Generated<bigint>;
   /** When the oldest of it counted. */
   unswept_since: Date | null;
@@ -214,6 +218,8 @@ export type CrossingStatus = "burned" | "attested" | "landed";
 export type AwaitedBurnTable = {
   /** The movement by which the bridge gave the units. */
   mint_id: bigint;
+  /** The chain of the mint. */
+  settle_chain: Caip2;
   /** The bridge and the other end, as `explained_by` of the movement without its number. */
   bridge: string;
   /** The lowest block of the burn's chain that this search has read; null between two searches. */
@@ -224,6 +230,8 @@ export type AwaitedBurnTable = {
   next_at: Date;
   /** Since when no open burn may explain it. */
   unexplained_since: Date;
+  /** Since when the mint is in suspense. */
+  suspended_at: Date | null;
 };
 
 export type CrossingTable = {

@@ -114,7 +114,7 @@ export const depositChecks: readonly Check[] = [
   {
     name: "holding-matches-deposits",
     meaning:
-      "The counted money that an inbox holds differs from its counted deposits, dust and rest that no sweep took.",
+      "The counted money that an inbox holds differs from its counted deposits, dust, rest and mints in suspense that no sweep took.",
     query: sql`
       select coalesce(holding.intent_id, sums.intent_id) as intent, coalesce(holding.chain, sums.chain) as chain,
         holding.unswept_units as held, sums.units as of_deposits, holding.dust_held_units as of_dust,
@@ -124,7 +124,7 @@ export const depositChecks: readonly Check[] = [
         where status = 'counted' and settlement_id is null group by intent_id, chain, token
       ) as sums on (sums.intent_id, sums.chain, sums.token) = (holding.intent_id, holding.chain, holding.token)
       where coalesce(holding.unswept_units, 0) <> coalesce(sums.units, 0) + coalesce(holding.dust_held_units, 0)
-        + coalesce(holding.rest_counted_units, 0)`,
+        + coalesce(holding.rest_counted_units, 0) + coalesce(holding.suspense_units, 0)`,
   },
   {
     name: "deposit-has-event",

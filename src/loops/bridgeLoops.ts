@@ -4,8 +4,9 @@ import { receiveCrossings } from "../bridge/receiveCrossings.ts";
 import { trackCrossings } from "../bridge/trackCrossings.ts";
 import type { BridgeService } from "../chain/bridge.ts";
 import type { Chain } from "../chain/chain.ts";
+import { suspendMints } from "../settlement/crossing/suspendMints.ts";
 import type { World } from "../world.ts";
-import { receiveTopic, sendTopic, TRACK_TOPIC } from "./chain/topics.ts";
+import { planTopic, receiveTopic, sendTopic, TRACK_TOPIC } from "./chain/topics.ts";
 import type { Loop } from "./loop.ts";
 
 /** The budget of calls allows a round a second. */
@@ -43,13 +44,14 @@ export function receiveCrossingsLoop(world: World, chain: Chain): Loop {
   };
 }
 
-/** Looks for burns on one chain of which only the mints are known. */
+/** Looks for burns on one chain of which only the mints are known, and settles what the chain's own inboxes hold for others. */
 export function findBurnsLoop(world: World, chain: Chain): Loop {
   return {
     name: `find burns ${chain.caip2}`,
     topic: `burns:${chain.caip2}`,
     intervalMs: FIND_INTERVAL_MS,
     tick: async () => {
+      if ((await suspendMints(world, chain.caip2)) > 0) world.wake.notify(planTopic(chain));
       await findBurns(world, chain);
       return false;
     },

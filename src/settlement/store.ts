@@ -253,7 +253,10 @@ export async function listUnsweptTotals(
     select holding.intent_id as "intentId", holding.unswept_units as units, greatest(holding.counted_block, holding.rest_block, (
       select max(deposit.block_number) from deposit
       where deposit.status = 'counted' and deposit.settlement_id is null and deposit.intent_id = holding.intent_id
-        and deposit.chain = holding.chain and deposit.token = holding.token)) as "lastBlock"
+        and deposit.chain = holding.chain and deposit.token = holding.token), (
+      select max(mint.block_number) from movement mint
+      where mint.in_suspense and mint.intent_id = holding.intent_id and mint.chain = holding.chain and mint.token = holding.token
+        and mint.orphaned_at is null)) as "lastBlock"
     from holding where holding.chain = ${scope.chain} and holding.token = ${scope.token}
       and holding.intent_id = any(${array(scope.intentIds, "text")}) and holding.unswept_units > 0`.execute(db.root);
   return rows;

@@ -106,8 +106,10 @@ async function insertPast(db: Db, intent: IntentRow): Promise<void> {
         'set_' || id + 1, seen_at, seen_at, seen_at
       from movement where chain = ${AWAY} and direction = 'in'`.execute(tx);
     await sql`
-      insert into awaited_burn (mint_id, bridge, next_at, unexplained_since)
-      select id, ${BRIDGE}, now() + interval '50 minutes', now() from movement where chain = ${HOME}`.execute(tx);
+      insert into awaited_burn (mint_id, settle_chain, bridge, next_at, unexplained_since)
+      select id, chain, ${BRIDGE}, now() + interval '50 minutes', now() from movement where chain = ${HOME}`.execute(
+      tx,
+    );
     for (const table of ["deposit_cursor", "settlement_cursor"])
       await sql`
         insert into ${sql.table(table)} (chain, revision, movement_id) select chain, max(revision), max(id) from movement group by chain

@@ -7,31 +7,17 @@ import { findBurns } from "../../src/bridge/findBurns.ts";
 import { evmTerms } from "../../src/chain/evm/send/settleCall.ts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import { toSettleItem } from "../../src/intent/pins/ownInbox.ts";
-import { findIntentRoutes } from "../../src/intent/routes/findRoutes.ts";
-import { proofOf, routesFrom, toRoute } from "../../src/intent/routes/routeSet.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
 import { settlementRecord } from "../../src/settlement/settlementRecord.ts";
 import { openBridgedRoad, type BridgedRoad } from "../support/bridgedRoad.ts";
 import type { TestChain } from "../support/chain.ts";
-import { openFaultyRpcProxy, type AlterReply, type FaultyRpcProxy } from "../support/faultyRpcProxy.ts";
+import { openFaultyRpcProxy, type FaultyRpcProxy } from "../support/faultyRpcProxy.ts";
+import { burnAsStranger, hide } from "../support/hiddenBurns.ts";
 
 const UNITS = 20_000_000n;
 const MINUTE_MS = 60_000;
 const { stranger } = DEV_ACCOUNTS;
 const transmitterAbi = parseAbi(["function receiveMessage(bytes message, bytes attestation)"]);
-
-/** Leaves out every log that names the inbox, in every answer. */
-function hide({ inbox_address: inbox }: IntentRow): AlterReply {
-  const word = inbox.slice(2).toLowerCase();
-  const isShown = (log: unknown) => !JSON.stringify(log).toLowerCase().includes(word);
-  const withoutLogs = (receipt: { logs: unknown[] }) => ({ ...receipt, logs: receipt.logs.filter(isShown) });
-  return ({ method }, answer) => {
-    if (method === "eth_getLogs" && Array.isArray(answer)) return answer.filter(isShown);
-    if (method === "eth_getTransactionReceipt" && answer !== null) return withoutLogs(answer as { logs: unknown[] });
-    if (method === "eth_getBlockReceipts" && Array.isArray(answer)) return answer.map(withoutLogs);
-    return answer;
-  };
-}
 
 describe("a payment and its burn that the only provider of their chain hides", () => {
   let road: BridgedRoad;
@@ -73,24 +59,7 @@ describe("a payment and its burn that the only provider of their chain hides", (
     );
   }
 
-  /** A stranger gives the inbox's balance to the bridge. Returns what the service signs. */
-  async function burn(intent: IntentRow): Promise<{ message: Hex; attestation: Hex }> {
-    const routes = await findIntentRoutes({ db: road.db.root, memory: road.world.memory }, intent);
-    const [route] = routesFrom(routes, { chain: away.caip2, token: away.usdc.address });
-    assert.ok(route);
-    const item = toSettleItem(intent, away.usdc.address);
-    const args = [evmTerms(item), toRoute(route), proofOf(routes, route), "0x"] as const;
-    const data = encodeFunctionData({ abi: hubAbi, functionName: "bridge", args });
-    const [receipt] = await away.send(stranger, [{ to: away.hub, data }]);
-    assert.equal(receipt?.status, "success");
-    await away.finalize();
-    const path = `/v2/messages/1?transactionHash=${receipt.transactionHash}`;
-    const { messages } = (await (await fetch(`${road.attestation.url}${path}`)).json()) as {
-      messages: { message: Hex; attestation: Hex }[];
-    };
-    assert.ok(messages[0]);
-    return messages[0];
-  }
+  const burn = (intent: IntentRow) => burnAsStranger(road, { home, away }, intent);
 
   for (const isSettling of [false, true])
     test(`its mint${isSettling ? ", settled by a stranger," : ""} is reported, and the books are whole once the provider is honest`, async () => {

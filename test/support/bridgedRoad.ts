@@ -19,6 +19,7 @@ import { ProcessMemory } from "../../src/kernel/processMemory.ts";
 import { createWake } from "../../src/kernel/wake.ts";
 import { createAccount } from "../../src/merchant/createAccount.ts";
 import { landCrossings } from "../../src/settlement/crossing/landCrossings.ts";
+import { suspendMints } from "../../src/settlement/crossing/suspendMints.ts";
 import { observeSettlements } from "../../src/settlement/observe/observeSettlements.ts";
 import { planSettlements } from "../../src/settlement/planSettlements.ts";
 import { replanSettlements } from "../../src/settlement/replanSettlements.ts";
@@ -215,6 +216,7 @@ async function tickChain(world: World, chain: Chain): Promise<void> {
   await countMoney(world, chain.caip2);
   await observeSettlements(world, chain.caip2);
   await landCrossings(world, chain.caip2);
+  await suspendMints(world, chain.caip2);
   await planSettlements(world, chain.caip2);
   await submitSettlements(world, { chain });
   await chain.sender.process(world);

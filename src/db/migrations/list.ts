@@ -35,6 +35,7 @@ import * as undecidedDeposits from "./0033_undecided_deposits.ts";
 import * as unreadable from "./0035_unreadable.ts";
 import * as finalityInSeconds from "./0037_finality_in_seconds.ts";
 import * as crossingQueue from "./0039_crossing_queue.ts";
+import * as suspense from "./0040_suspense.ts";
 import * as depositIds from "./0041_deposit_ids.ts";
 import * as sweepAgreement from "./0043_sweep_agreement.ts";
 import * as askedAmount from "./0045_asked_amount.ts";
@@ -80,6 +81,7 @@ export const migrations: readonly Migration[] = [
   { name: "0035_unreadable", up: unreadable.up },
   { name: "0037_finality_in_seconds", up: finalityInSeconds.up },
   { name: "0039_crossing_queue", up: crossingQueue.up },
+  { name: "0040_suspense", up: suspense.up },
   { name: "0041_deposit_ids", up: depositIds.up },
   { name: "0043_sweep_agreement", up: sweepAgreement.up },
   { name: "0045_asked_amount", up: askedAmount.up },

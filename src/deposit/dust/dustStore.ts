@@ -210,6 +210,12 @@ const BELONGS_TO_PRICE = sql`
       and (intent.price_token_units >= minimum.units or ${isNearlyReachedBy(sql`intent.counted_units`)})
     or not ${isReachedBy(sql`intent.settled_units`)} and ${isReachedBy(sql`intent.counted_units`)})`;
 
+/** SQL: whether a later transfer out of its inbox has taken what came in by `mint`. */
+const IS_SWEPT = sql`exists (
+  select from movement departure where departure.intent_id = mint.intent_id and departure.chain = mint.chain
+    and departure.token = mint.token and departure.direction = 'out' and departure.orphaned_at is null
+    and (departure.block_number, departure.place) > (mint.block_number, mint.place))`;
+
 /**
  * Computes for these intents again what is counted and in no landed sweep, and from when a settlement should be planned. Every transaction
  * that counts, drops, plans or sweeps calls it before its end, under the intents' locks. A price that is reached is settled whatever the minimum.
@@ -218,8 +224,8 @@ const BELONGS_TO_PRICE = sql`
 export async function refreshHoldings(tx: Tx, intentIds: readonly string[]): Promise<void> {
   if (intentIds.length === 0) return;
   await sql`
-    insert into holding (intent_id, chain, token, rest_counted_units, unswept_units, unswept_since, due_from)
-    select current.intent_id, current.chain, current.token, current.rest_units, current.units, current.since,
+    insert into holding (intent_id, chain, token, rest_counted_units, suspense_units, unswept_units, unswept_since, due_from)
+    select current.intent_id, current.chain, current.token, current.rest_units, current.suspense_units, current.units, current.since,
       case when not exists (
           select from settlement
           where settlement.intent_id = current.intent_id and settlement.chain = current.chain and settlement.token = current.token
@@ -227,25 +233,31 @@ export async function refreshHoldings(tx: Tx, intentIds: readonly string[]): Pro
         and (current.units >= minimum.units or ${BELONGS_TO_PRICE})
         then current.since end
     from (
-      select intent_id, chain, token, sum(units) as units, sum(rest_units) as rest_units, min(since) filter (where units > 0) as since from (
-        select deposit.intent_id, deposit.chain, deposit.token, deposit.amount_units as units, 0 as rest_units, deposit.counted_at as since
+      select intent_id, chain, token, sum(units) as units, sum(rest_units) as rest_units, sum(suspense_units) as suspense_units,
+        min(since) filter (where units > 0) as since
+      from (
+        select deposit.intent_id, deposit.chain, deposit.token, deposit.amount_units as units, 0 as rest_units, 0 as suspense_units,
+          deposit.counted_at as since
         from deposit where deposit.status = 'counted' and deposit.settlement_id is null
           and deposit.intent_id = any(${array(intentIds, "text")})
         union all
-        select intent_id, chain, token, dust_held_units, 0, dust_counted_at from holding
+        select intent_id, chain, token, dust_held_units, 0, 0, dust_counted_at from holding
         where intent_id = any(${array(intentIds, "text")})
         union all
-        select intent_id, chain, token, counted.units, counted.units, rest_since
+        select intent_id, chain, token, counted.units, counted.units, 0, rest_since
         from holding cross join lateral (${COUNTED_REST}) as counted
         where intent_id = any(${array(intentIds, "text")}) and rest_units > 0
+        union all
+        select intent_id, chain, token, amount_units, 0, amount_units, seen_at from movement mint
+        where in_suspense and intent_id = any(${array(intentIds, "text")}) and orphaned_at is null and not ${IS_SWEPT}
       ) as part group by intent_id, chain, token
     ) as current join intent on intent.id = current.intent_id
     cross join lateral pinned_minimum(intent, current.chain, current.token) as minimum (units)
     order by current.intent_id, current.chain, current.token
     on conflict (intent_id, chain, token) do update set rest_counted_units = excluded.rest_counted_units,
-      unswept_units = excluded.unswept_units, unswept_since = excluded.unswept_since, due_from = excluded.due_from
-    where (holding.rest_counted_units, holding.unswept_units, holding.unswept_since, holding.due_from)
-      is distinct from (excluded.rest_counted_units, excluded.unswept_units, excluded.unswept_since, excluded.due_from)`.execute(
+      suspense_units = excluded.suspense_units, unswept_units = excluded.unswept_units, unswept_since = excluded.unswept_since, due_from = excluded.due_from
+    where (holding.rest_counted_units, holding.suspense_units, holding.unswept_units, holding.unswept_since, holding.due_from)
+      is distinct from (excluded.rest_counted_units, excluded.suspense_units, excluded.unswept_units, excluded.unswept_since, excluded.due_from)`.execute(
     tx,
   );
 }

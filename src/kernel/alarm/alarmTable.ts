@@ -119,7 +119,7 @@ export const ALARMS = {
     happened: "A bridge gave an inbox money for a burn that no provider has reported for ten minutes.",
     affects: "The merchant and the payer of the intent: the payment on the burn's chain is not counted.",
     remedy:
-      "The providers of the burn's chain hide a payment and its burn: replace them. The inbox is searched every hour. `tributary rescan` searches at once.",
+      "The providers of the burn's chain hide a payment and its burn, or are away: replace them. After an hour what arrived is settled from suspense. The inbox is searched every hour. `tributary rescan` searches at once.",
     source: "checks",
   },
   bridge_unavailable: {

@@ -222,7 +222,7 @@ async function listSweptCrossings(
     from awaited_burn awaited
     cross join lateral (
       select id, chain, intent_id, token, explained_by, block_number, place from movement
-      where movement.id = awaited.mint_id and movement.orphaned_at is null
+      where movement.id = awaited.mint_id and movement.orphaned_at is null and not movement.in_suspense
     ) as mint
     join crossing on crossing.settle_chain = mint.chain and crossing.mint = mint.explained_by and crossing.status = 'attested'
       and crossing.intent_id = mint.intent_id
@@ -256,7 +256,10 @@ async function awaitMintsOf(tx: Tx, burnIds: readonly bigint[], at: Date): Promi
   await noteMints(tx, rows, at);
 }
 
-/** The mints that each sweep moved on, in the order of the chain: those since the previous sweep of the inbox. */
+/**
+ * The mints that each sweep moved on, in the order of the chain: those since the previous sweep of the inbox. A mint in suspense belongs to the
+ * inbox until its burn is found.
+ */
 export async function listMintsOfSweeps(tx: Tx, chain: Caip2, sweeps: readonly Sweep[]): Promise<Map<string, Mint[]>> {
   if (sweeps.length === 0) return new Map();
   const named = sweeps.map(({ intentId, token, chainTx, blockNumber, placeLast }) => ({
@@ -280,7 +283,7 @@ export async function listMintsOfSweeps(tx: Tx, chain: Caip2, sweeps: readonly S
     cross join lateral (
       select * from movement
       where movement.intent_id = sweep.intent_id and movement.chain = ${chain} and movement.token = sweep.token
-        and movement.explained_by is not null and movement.direction = 'in' and movement.orphaned_at is null
+        and movement.explained_by is not null and movement.direction = 'in' and movement.orphaned_at is null and not movement.in_suspense
         and (movement.block_number, movement.place) < (sweep.block_number, sweep.place)
         and (movement.block_number, movement.place) > (coalesce(previous.block_number, -1), coalesce(previous.place, -1))
       offset 0

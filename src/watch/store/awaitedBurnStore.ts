@@ -27,8 +27,9 @@ export async function noteMints(tx: Tx, movements: readonly MovementRow[], at: D
   await tx
     .insertInto("awaited_burn")
     .values(
-      mints.map(({ id, explained_by }) => {
-        return { mint_id: id, bridge: explained_by?.replace(/\/[^/]*$/, "") ?? "", next_at, unexplained_since: at };
+      mints.map(({ id, chain, explained_by }) => {
+        const bridge = explained_by?.replace(/\/[^/]*$/, "") ?? "";
+        return { mint_id: id, settle_chain: chain, bridge, next_at, unexplained_since: at };
       }),
     )
     .onConflict((conflict) => conflict.column("mint_id").doNothing())
@@ -50,16 +51,31 @@ export async function claimAwaitedBurn(
   return rows[0];
 }
 
-/** Stores how far a search is. `searchedNumber` null: it has ended, and the next one starts at `nextAt`. */
+/**
+ * Stores how far a search is. `searchedNumber` null: it has ended, and the next one starts at `nextAt`. `foundAt`: when it found something, which
+ * becomes a crossing soon.
+ */
 export async function writeBurnSearch(
   db: Db,
   { mint_id }: Pick<AwaitedBurn, "mint_id">,
-  progress: { searchedNumber: bigint | null; lowestNumber: bigint; attempts: number; nextAt: Date },
+  progress: {
+    searchedNumber: bigint | null;
+    lowestNumber: bigint;
+    attempts: number;
+    nextAt: Date;
+    foundAt?: Date | undefined;
+  },
 ): Promise<void> {
-  const { searchedNumber, lowestNumber, attempts, nextAt } = progress;
+  const { searchedNumber, lowestNumber, attempts, nextAt, foundAt } = progress;
   await db.root
     .updateTable("awaited_burn")
-    .set({ searched_number: searchedNumber, lowest_number: lowestNumber, attempts, next_at: nextAt })
+    .set({
+      searched_number: searchedNumber,
+      lowest_number: lowestNumber,
+      attempts,
+      next_at: nextAt,
+      ...(foundAt && { unexplained_since: foundAt }),
+    })
     .where("mint_id", "=", mint_id)
     .execute();
 }
@@ -70,6 +86,14 @@ export async function postponeAwaitedBurns(db: Db, mintIds: readonly bigint[], a
   await sql`
     update awaited_burn set next_at = ${addMs(at, MATCHED_AFTER_MS)}, unexplained_since = ${at}
     where mint_id = any(${array(mintIds, "int8")})`.execute(db.root);
+}
+
+/** Notes since when mints are in suspense; undefined takes them out. */
+export async function writeSuspended(tx: Tx, mintIds: readonly bigint[], suspendedAt: Date | undefined): Promise<void> {
+  await sql`
+    update awaited_burn set suspended_at = ${suspendedAt ?? null}::timestamptz where mint_id = any(${array(mintIds, "int8")})`.execute(
+    tx,
+  );
 }
 
 /** Forgets mints whose crossings have landed, or which the chain no longer shows. */

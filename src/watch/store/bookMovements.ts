@@ -137,16 +137,17 @@ function selectReferences(members: RawBuilder<unknown>): RawBuilder<unknown> {
     union
     select ${TRANSFERS_REFERENCE}
     from (select distinct chain, chain_tx, intent_id, token, direction from member) as changed
-    cross join lateral unnest(case direction when 'in' then array['payer:world', ${BRIDGE_ACCOUNT}, ${BRIDGE_FEE_ACCOUNT}]
+    cross join lateral unnest(case direction when 'in' then array['payer:world', 'suspense:' || chain, ${BRIDGE_ACCOUNT}, ${BRIDGE_FEE_ACCOUNT}]
       else array['payout:world', 'fee:platform', 'hub:' || chain, 'suspense:' || chain, ${BRIDGE_ACCOUNT}] end) as counter`;
 }
 
 /**
  * The reference of a group's postings, from columns of these names. Its parts never change, so the database refuses a second open posting.
- * The counter account implies the direction: a bridge takes from an inbox on other chains than the one where it gives. To list the movements
- * of a posting, filter `movement` by the same parts.
+ * The counter account implies the direction: a bridge takes from an inbox on other chains than the one where it gives. Only the suspense account is
+ * at both ends. To list the movements of a posting, filter `movement` by the same parts.
  */
-export const TRANSFERS_REFERENCE = sql<string>`'transfers:' || chain || '/' || chain_tx || '/' || intent_id || '/' || token || '/' || counter`;
+export const TRANSFERS_REFERENCE = sql<string>`'transfers:' || chain || '/' || chain_tx || '/' || intent_id || '/' || token || '/' || counter
+  || case when direction = 'in' and counter like 'suspense:%' then '/in' else '' end`;
 
 /** The fee in a transfer that the hub netted. When the payout wallet is also the fee recipient, everything is payout. */
 const NETTED_FEE = sql`
@@ -156,6 +157,9 @@ const NETTED_FEE = sql`
 const BRIDGE_ACCOUNT = sql`'bridge:cctp-v2'`;
 const BRIDGE_FEE_ACCOUNT = sql`'fee:bridge'`;
 
+/** What a bridge kept of a mint. While the burn is not known, what it took is not either. */
+const BRIDGE_FEE_UNITS = sql`case when movement.in_suspense then 0 else coalesce(movement.bridge_fee_units, 0) end`;
+
 /**
  * The counter accounts of `movement` with their units; negative units go the other way. The hub pays netted money on in the same transaction,
  * so it is booked to payout and fee. Money stays on the hub's account only where the chain shows no payment. A bridge gives what it took
@@ -163,15 +167,16 @@ const BRIDGE_FEE_ACCOUNT = sql`'fee:bridge'`;
  */
 export const LEDGER_LINES = sql`
   (values (case
+      when movement.in_suspense then 'suspense:' || movement.chain
       when movement.explained_by is not null then ${BRIDGE_ACCOUNT}
       when movement.direction = 'in' then 'payer:world'
       when movement.counterparty = intent.payout_wallet then 'payout:world'
       when movement.counterparty = intent.fee_recipient then 'fee:platform'
       when movement.counterparty <> intent.inbox_hub then 'suspense:' || movement.chain
       when movement.fee_units is null then 'hub:' || movement.chain
-      else 'payout:world' end, movement.amount_units - ${NETTED_FEE} + coalesce(movement.bridge_fee_units, 0)),
+      else 'payout:world' end, movement.amount_units - ${NETTED_FEE} + ${BRIDGE_FEE_UNITS}),
     ('fee:platform', ${NETTED_FEE}),
-    (${BRIDGE_FEE_ACCOUNT}, -coalesce(movement.bridge_fee_units, 0)))`;
+    (${BRIDGE_FEE_ACCOUNT}, -${BRIDGE_FEE_UNITS}))`;
 
 /**
  * Movements in the form of ledger transfers, a row for each group.

@@ -71,6 +71,13 @@ export type CursorAdvance = {
  * `hasChangedMovement`: a known movement changed. `writtenCount`: new or changed movements; lower than the number located where a movement
  * stays unchanged.
  */
+type Suspense = { in_suspense: boolean; revision: bigint };
+
+/** Puts mints in suspense, or takes them out, under a revision that the caller claimed. */
+export async function writeSuspense(tx: Tx, mintIds: readonly bigint[], suspense: Suspense): Promise<void> {
+  await tx.updateTable("movement").set(suspense).where("id", "in", mintIds).execute();
+}
+
 export type MovementWriteResult = { hasChangedMovement: boolean; writtenCount: number };
 
 /** The block heights of a chain, read under the cursor's lock, and the last booked block. */
