@@ -3,6 +3,7 @@ import { SETTLEMENTS_AHEAD } from "../chain/sender.ts";
 import type { BlockRef, ChainReader } from "../chain/reader.ts";
 import { listTokenProblems } from "../chain/tokenProblems.ts";
 import type { ChainConfig } from "../config/config.ts";
+import { addMs } from "../kernel/clock.ts";
 import type { MemorySlot } from "../kernel/processMemory.ts";
 import { formatUnits } from "../kernel/units.ts";
 import { findMeasuredBlockMs, isBlockTimeDifferent, refreshBlockTime } from "../watch/blockTime.ts";
@@ -59,7 +60,13 @@ export function getChainHealth(world: ChainCheckWorld, chain: Chain): ChainHealt
   return known;
 }
 
-type CheckedChain = { chain: Chain; config: ChainConfig; cursor: CursorRow | undefined };
+type CheckedChain = {
+  chain: Chain;
+  config: ChainConfig;
+  cursor: CursorRow | undefined;
+  /** When this process began to scan, if it does: what nobody scanned before is no alarm yet. Monotonic milliseconds. */
+  startedAtMs: number | undefined;
+};
 type HeadReply = { provider: string; head: BlockRef | undefined };
 
 /** Asks every provider for its head, directly: a check must start no cooldown. Takes a few seconds at most, and never rejects. */
@@ -186,8 +193,12 @@ function checkScan(
   { checked, health, highest }: { checked: CheckedChain; health: ChainHealth; highest: BlockRef | undefined },
   alarm: MakeAlarm,
 ): AlarmCondition[] {
-  const { cursor, config } = checked;
-  const isScanned = isScannerHealthy(cursor?.updated_at, { now: clock.now(), pollMs: config.pollMs });
+  const { cursor, config, startedAtMs = -Infinity } = checked;
+  const now = clock.now();
+  const runningMs = clock.monotonicMs() - startedAtMs;
+  const isScanned =
+    isScannerHealthy(cursor?.updated_at, { now, pollMs: config.pollMs }) ||
+    isScannerHealthy(runningMs === Infinity ? undefined : addMs(now, -runningMs), { now, pollMs: config.pollMs });
   // A chain that no process has scanned yet is one that has just been added.
   if (cursor !== undefined && !isScanned)
     return [alarm("chain_not_scanned", { scannedAt: cursor.updated_at.toISOString() })];

@@ -23,9 +23,16 @@ const FRESH_MS = 20_000;
 /** `checks`: what was found about the checks themselves. */
 type CheckName = "rows" | "chains" | "bridge" | "machine" | "incidents" | "checks";
 type BookEntry = ActiveAlarm & { readonly check: CheckName; readonly until?: Date };
-type AlarmBook = { entries: Map<string, BookEntry>; checkedAtMs: number | undefined };
+type AlarmBook = {
+  entries: Map<string, BookEntry>;
+  checkedAtMs: number | undefined;
+  /** When the first of the regular checks began, which is when the service started. */
+  startedAtMs: number | undefined;
+};
 
-const BOOK: MemorySlot<AlarmBook> = { create: () => ({ entries: new Map(), checkedAtMs: undefined }) };
+const BOOK: MemorySlot<AlarmBook> = {
+  create: () => ({ entries: new Map(), checkedAtMs: undefined, startedAtMs: undefined }),
+};
 
 export type AlarmWorld = Pick<World, "db" | "clock" | "config" | "catalog" | "chains" | "memory" | "log" | "machine">;
 
@@ -35,6 +42,7 @@ export type AlarmWorld = Pick<World, "db" | "clock" | "config" | "catalog" | "ch
  */
 export async function updateAlarms(world: AlarmWorld): Promise<void> {
   const book = world.memory.get(BOOK);
+  book.startedAtMs ??= world.clock.monotonicMs();
   const found = await runChecks(world);
   const changes = [...found].flatMap((result) => replaceEntries(world, book, result));
   changes.push(...updateIncidents(world, book));
@@ -121,7 +129,8 @@ function checkWatched(
   cursor: Awaited<ReturnType<typeof listCursors>>[number] | undefined,
 ): Promise<AlarmCondition[]> {
   const config = findWatchedChain(world.catalog, chain.caip2);
-  return config === undefined ? Promise.resolve([]) : checkChain(world, { chain, config, cursor });
+  const { startedAtMs } = world.memory.get(BOOK);
+  return config === undefined ? Promise.resolve([]) : checkChain(world, { chain, config, cursor, startedAtMs });
 }
 
 type AlarmChange = { entry: BookEntry; isOver: boolean };

@@ -4,8 +4,9 @@ import type { AddressInfo } from "node:net";
 import { afterEach, describe, test } from "node:test";
 import { sql } from "kysely";
 import { pino } from "pino";
-import { activeAlarms, updateAlarms } from "../../src/alarm/updateAlarms.ts";
+import { activeAlarms, readAlarms, updateAlarms } from "../../src/alarm/updateAlarms.ts";
 import { thisMachine, type Machine } from "../../src/kernel/alarm/machine.ts";
+import { ProcessMemory } from "../../src/kernel/processMemory.ts";
 import { Secret } from "../../src/kernel/secret.ts";
 import { addMs, systemClock } from "../../src/kernel/clock.ts";
 import { openFaultyRpcProxy, type FaultyRpcProxy } from "../support/faultyRpcProxy.ts";
@@ -96,6 +97,28 @@ describe("alarms", () => {
     await overAfter("gas_empty");
     assertLoggedOnce("gas_low");
     assertLoggedOnce("gas_empty");
+  });
+
+  test("a start after a downtime raises no alarm about scans, unless the chain stays unscanned", async () => {
+    await open(1);
+    assert.deepEqual(await check(), []);
+    aheadMs += 600_000;
+    // Another process, whose scanner has not run yet.
+    const restarted = { ...road.world, machine, memory: new ProcessMemory() };
+    const raised = async () => {
+      await updateAlarms(restarted);
+      return activeAlarms(restarted).map(({ alarm }) => alarm);
+    };
+    assert.ok(!(await raised()).includes("chain_not_scanned"));
+    aheadMs += 20_000;
+    assert.ok(!(await raised()).includes("chain_not_scanned"));
+    aheadMs += 20_000;
+    assert.ok((await raised()).includes("chain_not_scanned"));
+    const asked = { ...road.world, machine, memory: new ProcessMemory() };
+    assert.ok(
+      (await readAlarms(asked)).some(({ alarm }) => alarm === "chain_not_scanned"),
+      "a command tells it at once",
+    );
   });
 
   test("a chain whose only provider is down, and one that stops, are found", async () => {
