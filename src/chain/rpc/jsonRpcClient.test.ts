@@ -55,6 +55,60 @@ describe("JSON-RPC over HTTP", () => {
     await rpc.close();
   });
 
+  /** Sends JSON of spaces without an end, until the client closes. Counts the bytes that left. */
+  const sendEndlessly = (response: ServerResponse, sent: { bytes: number; closed: Promise<void> }) => {
+    const piece = Buffer.alloc(65_536, " ");
+    sent.closed = new Promise((resolve) => response.once("close", resolve));
+    const push = () => {
+      while (!response.destroyed && response.write(piece)) sent.bytes += piece.length;
+      sent.bytes += piece.length;
+      response.once("drain", push);
+    };
+    push();
+  };
+
+  test("an answer without an end is read to its limit, and is the provider's error", async () => {
+    const sent = { bytes: 0, closed: Promise.resolve() };
+    answer = (_asked, response) => sendEndlessly(response, sent);
+    const rpc = open("/", 60_000);
+    const kindOf = (method: string, kind: ProviderFailed["kind"], bytesMax: number) =>
+      rejects(rpc.request(method, []), (error) => {
+        ok(error instanceof ProviderFailed && error.kind === kind, inspect(error));
+        return error.message.endsWith(`answered ${method} with more than ${bytesMax} bytes`);
+      });
+    await kindOf("eth_call", "bad_answer", 1_048_576);
+    await sent.closed;
+    ok(sent.bytes < 8_000_000, `${sent.bytes} bytes left the provider`);
+    await kindOf("getBlock", "bad_answer", 1_048_576);
+    await kindOf("eth_getBlockReceipts", "bad_answer", 67_108_864);
+    // A shorter range fits.
+    sent.bytes = 0;
+    await kindOf("eth_getLogs", "range_too_large", 67_108_864);
+    await sent.closed;
+    ok(sent.bytes > 60_000_000 && sent.bytes < 80_000_000, `${sent.bytes} bytes left the provider`);
+    await rpc.close();
+  });
+
+  test("a batch whose answer is too long is asked for in smaller ones", async () => {
+    const lengths: number[] = [];
+    answer = ({ body }, response) => {
+      const calls = [body].flat() as { id: number }[];
+      lengths.push(calls.length);
+      const padding = calls.length > 4 ? " ".repeat(9_000_000) : "";
+      const results = calls.map(({ id }) => ({ jsonrpc: "2.0", id, result: id }));
+      response.end(JSON.stringify(Array.isArray(body) ? results : results[0]) + padding);
+    };
+    const rpc = open("/", 60_000);
+    const results = await rpc.requestAll(Array.from({ length: 8 }, () => ["eth_call", []] as const));
+    equal(results.length, 8);
+    equal(lengths[0], 8);
+    ok(
+      lengths.slice(1).every((length) => length <= 4),
+      String(lengths),
+    );
+    await rpc.close();
+  });
+
   test("a request on a closing socket is repeated once, and a broadcast is not", async () => {
     const methods: string[] = [];
     // The first request of a socket is answered; the server closes it at the next one.

@@ -1,5 +1,6 @@
 import { Pool } from "undici";
 import { ProviderFailed } from "../reader.ts";
+import { readAnswer } from "./answerLimits.ts";
 import { toHttpError, isBatchRefused, RpcError, type HttpErrorResponse } from "./rpcError.ts";
 import { redactUrlSecrets } from "./redactUrlSecrets.ts";
 
@@ -36,8 +37,7 @@ export type RawResponse = Omit<HttpErrorResponse, "text"> & { bytes: Buffer };
 type JsonRpcResponse = { id?: unknown; result?: unknown; error?: unknown };
 
 /**
- * JSON-RPC over HTTP to one provider, with keep-alive sockets. Reads responses of any size, so callers must bound their requests. It
- * repeats only two requests: a batch that the provider refuses as a batch, and a request whose socket closed before any response.
+ * JSON-RPC over HTTP to one provider, with keep-alive sockets. It reads no answer further than its limit. It repeats only two requests: a batch that the provider refuses as a batch, and a request whose socket closed before any response.
  */
 export class JsonRpcClient {
   /** The host only: path and query of a provider's URL often contain its key. */
@@ -76,7 +76,8 @@ export class JsonRpcClient {
   async requestRaw(method: string, params: readonly unknown[], timeoutMs = this.#timeoutMs): Promise<RawResponse> {
     // Sent bytes may have arrived; the sender decides whether to send them again.
     const isRepeatable = !BROADCASTS.includes(method);
-    return this.#post({ jsonrpc: "2.0", id: 1, method, params }, { timeoutMs, isRepeatable });
+    const body = { jsonrpc: "2.0", id: 1, method, params };
+    return this.#post(body, { timeoutMs, isRepeatable, calls: [[method, params]] });
   }
 
   /** Returns the `result` of a raw response. Throws as `request` does. */
@@ -149,7 +150,7 @@ export class JsonRpcClient {
     const [only] = calls;
     if (only !== undefined && calls.length === 1) return [await this.#requestOne(only)];
     const body = calls.map(([method, params], id) => ({ jsonrpc: "2.0", id, method, params }));
-    const answers = this.#parseJson(await this.#post(body, { timeoutMs: this.#timeoutMs, isRepeatable: true }));
+    const answers = this.#parseJson(await this.#post(body, { timeoutMs: this.#timeoutMs, isRepeatable: true, calls }));
     if (!Array.isArray(answers)) {
       // A provider that refuses the whole batch answers with a single error.
       if (isJsonRpcResponse(answers)) this.#unwrapResult(answers);
@@ -171,7 +172,7 @@ export class JsonRpcClient {
 
   async #post(
     body: unknown,
-    { timeoutMs, isRepeatable }: { timeoutMs: number; isRepeatable: boolean },
+    { timeoutMs, isRepeatable, calls }: { timeoutMs: number; isRepeatable: boolean; calls: readonly RpcCall[] },
   ): Promise<RawResponse> {
     const request = {
       method: "POST" as const,
@@ -189,10 +190,10 @@ export class JsonRpcClient {
       });
       const { statusCode: status, headers } = response;
       const [retryAfter, date] = [firstHeader(headers["retry-after"]), firstHeader(headers["date"])];
-      const bytes = Buffer.from(await response.body.arrayBuffer());
+      const bytes = await readAnswer(response.body, { host: this.host, calls });
       return { status, bytes, retryAfter, date };
     } catch (error) {
-      throw toTransportError(this.host, error);
+      throw error instanceof ProviderFailed ? error : toTransportError(this.host, error);
     }
   }
 
