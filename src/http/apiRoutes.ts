@@ -25,6 +25,7 @@ export function addApiRoutes(server: FastifyInstance, context: HttpContext): voi
     const parseInput = compileInputParser(operation);
     server.route({
       method: operation.method,
+      exposeHeadRoute: false,
       url: operation.path.replace("{id}", ":id(^[^/]+$)"),
       config: { unavailableFault: operation.unavailableFault },
       // This hook answers the whole request, before the framework reads the body in its own order and with its own errors.

@@ -18,7 +18,7 @@ import { createHttpContext, type HttpContext } from "./httpContext.ts";
 import { sendFault } from "./errorEnvelope.ts";
 import { toFault } from "./toFault.ts";
 import { checkFraming } from "./wire/checkFraming.ts";
-import { createClientErrorHandler, ignoreExpectHeader } from "./wire/clientErrorHandler.ts";
+import { handleClientError, ignoreExpectHeader, trackUnanswered } from "./wire/clientErrorHandler.ts";
 import { parseQueryString } from "./wire/queryString.ts";
 
 export type ServerOptions = {
@@ -43,7 +43,8 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
     requestIdHeader: false,
     // Only trusted proxies may set the client address; any other sender could forge it.
     trustProxy: [...trustedProxies],
-    exposeHeadRoutes: false,
+    // D20: documents answer HEAD. Routes of other kinds opt out.
+    exposeHeadRoutes: true,
     routerOptions: { maxParamLength: ID_CHARACTERS_MAX, querystringParser: parseQueryString },
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: CONNECTION_TIMEOUT_MS,
@@ -55,7 +56,8 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
       requireHostHeader: false,
     },
     return503OnClosing: false,
-    clientErrorHandler: createClientErrorHandler(world),
+    clientErrorHandler: (error, socket) =>
+      handleClientError(world, { error, socket, unanswered: unanswered.of(socket) }),
     // A path that cannot be decoded matches no route.
     frameworkErrors: (_error, request, reply) => {
       sendError(noRouteFault(world, request, reply), request, reply);
@@ -72,6 +74,7 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
     return sendFault(reply, fault, { requestId: request.id, baseUrl: world.config.baseUrl, discarding: draining });
   }
 
+  const unanswered = trackUnanswered(server);
   ignoreExpectHeader(server);
   handleConnect(server);
   const connections = limitConnections(server, { world });

@@ -178,3 +178,26 @@ test("D20, D22 an existing or missing document needs neither version nor key, an
   assert.match(String(known.headers["request-id"]), /^req_[0-9a-hjkmnp-tv-z]{26}$/);
   assert.equal(known.headers["service-version"], VERSION);
 });
+
+test("D20 documents answer HEAD as GET, without a body, and operations do not", async () => {
+  const { intentId } = await merchant.createIntent();
+  const documents = [
+    "/docs",
+    "/docs/errors/not_found",
+    "/openapi.json",
+    "/healthz",
+    "/readyz",
+    "/sdk/v1.js",
+    `/c/${intentId}`,
+    "/docs/x",
+    "/c/x",
+  ];
+  for (const url of documents) {
+    const [head, get] = [await api.send(url, { method: "HEAD" }), await api.send(url)];
+    assert.deepEqual([head.status, head.text], [get.status, ""], url);
+    for (const name of ["content-type", "cache-control"]) assert.equal(head.headers[name], get.headers[name], url);
+  }
+  for (const url of ["/api/v1/intents", `/api/v1/intents/${intentId}`])
+    assert.equal((await api.send(url, { method: "HEAD", headers: merchant.headers })).status, 404);
+  assert.equal((await api.send(`/c/${intentId}/events`, { method: "HEAD" })).status, 404, "a stream has no end");
+});

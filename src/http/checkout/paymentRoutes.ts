@@ -52,7 +52,8 @@ export function addPaymentRoutes(server: FastifyInstance, context: CheckoutConte
     if (state === undefined) throw new Fault("not_found", { message: "No such intent." });
     return reply.send(state);
   });
-  server.get(`${CHECKOUT_PATH}/events`, async (request, reply) => {
+  // A stream has no end that a HEAD could wait for.
+  server.get(`${CHECKOUT_PATH}/events`, { exposeHeadRoute: false }, async (request, reply) => {
     await sendEvents(context, streams, { request: request as CheckoutRequest, reply });
     return reply;
   });

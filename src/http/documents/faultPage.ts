@@ -12,7 +12,12 @@ const OTHER_PATHS = /^\/(?:api|c|sdk|hooks|dev)\//;
 /** Whether the request comes from a browser that opens a page which does not exist. */
 export function wantsFaultPage({ method, url, headers }: FastifyRequest, fault: Fault): boolean {
   const isOutsideApi = fault.code === "not_found" || fault.row.status === 400;
-  return method === "GET" && isOutsideApi && !OTHER_PATHS.test(url) && /\btext\/html\b/.test(headers.accept ?? "");
+  return (
+    (method === "GET" || method === "HEAD") &&
+    isOutsideApi &&
+    !OTHER_PATHS.test(url) &&
+    /\btext\/html\b/.test(headers.accept ?? "")
+  );
 }
 
 export function sendFaultPage(reply: FastifyReply, fault: Fault, request: FastifyRequest): FastifyReply {
