@@ -79,7 +79,23 @@ test("a merchant's logo is the icon, and browsers may ask from any page", async 
   assert.deepEqual([preflight.status, preflight.text], [204, ""]);
   assert.equal(preflight.headers["access-control-allow-origin"], "*");
   assert.match(String(preflight.headers["access-control-allow-methods"]), /POST/);
-  assert.match(String(preflight.headers["access-control-allow-headers"]), /Content-Type/);
+  // What @solana/pay sends: a browser refuses its requests otherwise.
+  for (const header of [/Content-Type/, /Cache-Control/])
+    assert.match(String(preflight.headers["access-control-allow-headers"]), header);
+});
+
+test("while the chain's provider is down, a wallet is asked to try again", async () => {
+  const intent = await createLocalIntent(await api.openMerchant(), solana);
+  const broken = await openLocalSolanaApi({ ...solana, url: "http://127.0.0.1:1" });
+  const answered = await broken.send(`/c/${intent.intentId}/solana-pay`, {
+    method: "POST",
+    headers: JSON_BODY,
+    body: { account: payer.address },
+  });
+  assertFault(answered, 503, "source_inbox_unavailable");
+  assert.equal(answered.headers["retry-after"], "5");
+  assert.equal(answered.headers["access-control-allow-origin"], "*");
+  await broken.server.close();
 });
 
 test("the transaction pays what is left after a part has come", async () => {

@@ -5,6 +5,7 @@ import {
   preparePayment,
   type PaymentRequest,
 } from "../../chain/solana/paymentTransaction.ts";
+import { ProviderFailed } from "../../chain/reader.ts";
 import { payoutChain } from "../../intent/payoutAsset.ts";
 import { findIntentById, type IntentRow } from "../../intent/store.ts";
 import { assert } from "../../kernel/assert.ts";
@@ -118,13 +119,19 @@ async function answerWallet(
   const [isHeld, transaction] = await Promise.all([
     holdsUnits(chain.providers, payment),
     preparePayment(chain.providers, payment),
-  ]);
+  ]).catch(throwUnavailable);
   if (!isHeld)
     throw new Fault("invalid_request", { param: "account", message: `This wallet holds too little ${symbol}.` });
   return {
     transaction: Buffer.from(transaction).toString("base64"),
     message: `${merchant.name}: ${formatUnits(units, intent.payout_decimals)} ${symbol}`,
   };
+}
+
+/** A wallet repeats a 503, and shows a 500 as the service's fault. */
+function throwUnavailable(error: unknown): never {
+  if (!(error instanceof ProviderFailed)) throw error;
+  throw new Fault("source_inbox_unavailable", { message: "The chain's providers do not answer.", cause: error });
 }
 
 /** Other fields are ignored, as the specification leaves room for them. */
