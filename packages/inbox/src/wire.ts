@@ -93,7 +93,8 @@ export function routesToWire(routes: readonly Route[]): InboxRoute[] {
 /** Parses routes from the JSON form, with addresses in lower case. Throws a RangeError that names the first malformed field. */
 export function routesFromWire(wire: readonly InboxRoute[]): Route[] {
   if (!Array.isArray(wire)) throw new RangeError("routes must be a list");
-  return wire.map((route: unknown, index) => {
+  // A list may have holes, which `map` would leave.
+  return Array.from(wire, (route: unknown, index) => {
     const fields: Partial<Record<keyof InboxRoute, unknown>> = typeof route === "object" && route !== null ? route : {};
     const at = (field: keyof InboxRoute) => `routes[${index}].${field}`;
     return {
