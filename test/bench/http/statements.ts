@@ -80,11 +80,17 @@ class CapturingDatabase {
 /** Parameters that differ per call: identifiers, addresses and hashes, recognized by their format. */
 const UNIQUE = /^(?:pi_|evt_)[0-9a-z]{26}$|^\\x[0-9a-f]{64}$|^0x[0-9a-f]{64}$/;
 
+/** Columns of the same format whose values all intents of a rail share. */
+const SHARED_COLUMNS: readonly string[] = ["routes_root", "route_set"];
+
 /** The positions of those parameters. The only new address is the inbox's, found by its column. */
 export function uniquePlaces({ text, values }: Statement): number[] {
   const columns = /insert into intent as occupant \(([^)]*)\)/.exec(text)?.[1]?.split(",") ?? [];
   const inbox = values[columns.indexOf("inbox_address")];
-  return values.flatMap((value, index) => (value !== null && (UNIQUE.test(value) || value === inbox) ? [index] : []));
+  return values.flatMap((value, index) => {
+    if (value === null || SHARED_COLUMNS.includes(columns[index]?.trim() ?? "")) return [];
+    return UNIQUE.test(value) || value === inbox ? [index] : [];
+  });
 }
 
 /** The same call with new identifiers; equal identifiers stay equal. */
