@@ -385,26 +385,6 @@ test("D20 an upgrade request gets an HTTP/1.1 answer with connection: close", as
   }
 });
 
-test("a complete request before what the parser refuses gets its own answer, and then the connection closes", async () => {
-  const key = `authorization: ${String(merchant.headers["authorization"])}\r\n`;
-  const body = JSON.stringify({ merchantReference: "before garbage" });
-  const create = `POST /api/v1/intents HTTP/1.1\r\nhost: x\r\n${VERSION}${key}content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
-  for (const garbage of ["\0\0\0garbage\r\n\r\n", "GET /api/v1/intents HTTP/9.9\r\n\r\n"]) {
-    const replies = await exchange(create + garbage);
-    assert.deepEqual(
-      replies.map(({ status }) => status),
-      [201],
-    );
-  }
-  // The second request is under way when its body breaks.
-  const broken = `POST /api/v1/intents HTTP/1.1\r\nhost: x\r\n${VERSION}${key}content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n`;
-  const replies = await exchange(create + broken);
-  assert.deepEqual(
-    replies.map(({ status }) => status),
-    [201, 400],
-  );
-});
-
 test("D20 every other verb that the parser knows gets missing_version or not_found", async () => {
   const verbs = METHODS.filter((verb) => !["HEAD", "GET", "POST"].includes(verb));
   const ask = (verb: string, version: string) =>

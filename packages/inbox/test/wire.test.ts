@@ -34,10 +34,11 @@ test("routes round-trip through JSON", () => {
 test("a list of routes with holes is refused by name", () => {
   const [route] = fc.sample(anyRoute, 1);
   assert.ok(route !== undefined);
-  const holes: InboxRoute[] = routesToWire([route, route, route]);
-  delete holes[1];
+  const [wire] = routesToWire([route]);
+  assert.ok(wire !== undefined);
+  const holes: InboxRoute[] = [wire];
+  holes[2] = wire;
   assert.throws(() => routesFromWire(holes), /^RangeError: routes\[1\]\.chainId must be/);
-  assert.throws(() => routesFromWire(Array.from({ length: 2 })), RangeError);
   const sparse: InboxRoute[] = [];
   sparse.length = 3;
   assert.throws(() => routesFromWire(sparse), /^RangeError: routes\[0\]\.chainId must be/);

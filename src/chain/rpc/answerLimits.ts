@@ -1,5 +1,4 @@
 import { ProviderFailed } from "../reader.ts";
-import type { RpcCall } from "./jsonRpcClient.ts";
 
 // How much of a provider's answer is read. Without a limit, one provider could fill the memory of the process.
 
@@ -8,8 +7,11 @@ const LIST_BYTES_MAX = 67_108_864;
 const LIST_METHODS: readonly string[] = ["eth_getLogs", "eth_getBlockReceipts", "eth_getTransactionReceipt"];
 const BYTES_MAX = 1_048_576;
 
+/** Calls of one request, by their methods. */
+type Calls = readonly (readonly [method: string, params: readonly unknown[]])[];
+
 /** The longest answer to a call, or to all calls of a batch together. */
-export function answerBytesMax(calls: readonly RpcCall[]): number {
+function answerBytesMax(calls: Calls): number {
   const sum = calls.reduce(
     (bytes, [method]) => bytes + (LIST_METHODS.includes(method) ? LIST_BYTES_MAX : BYTES_MAX),
     0,
@@ -23,7 +25,7 @@ export function answerBytesMax(calls: readonly RpcCall[]): number {
  */
 export async function readAnswer(
   body: AsyncIterable<unknown>,
-  { host, calls }: { host: string; calls: readonly RpcCall[] },
+  { host, calls }: { host: string; calls: Calls },
 ): Promise<Buffer> {
   const bytesMax = answerBytesMax(calls);
   const chunks: Buffer[] = [];
@@ -36,7 +38,7 @@ export async function readAnswer(
   return Buffer.concat(chunks, length);
 }
 
-function tooLong(host: string, calls: readonly RpcCall[], bytesMax: number): ProviderFailed {
+function tooLong(host: string, calls: Calls, bytesMax: number): ProviderFailed {
   const [[method] = [""], ...others] = calls;
   const canShrink = others.length > 0 || method === "eth_getLogs";
   const what = others.length > 0 ? `a batch of ${calls.length} calls` : method;
