@@ -3,14 +3,16 @@ import { runCrashes } from "./runCrashes.ts";
 import { runKills, type KillReport } from "./runKills.ts";
 import { runPauses, type PauseReport } from "./runPauses.ts";
 import { runSolanaKills } from "./runSolanaKills.ts";
+import { isSoundSwitchover, runSwitchover } from "./runSwitchover.ts";
 import { isSoundPair, runProcessPair, type ProcessPairReport } from "./runProcessPairs.ts";
 
-const USAGE = `Usage: npm run chaos -- [kill|solana|pair|crash|pause] [--kills=100] [--runs=1] [--seed=N]
+const USAGE = `Usage: npm run chaos -- [kill|solana|pair|crash|pause|switchover] [--kills=100] [--runs=1] [--seed=N]
 
   kill   kills the real service repeatedly under load, then compares the chain with the database
   solana kills the real service repeatedly while payments on a local Solana settle, then compares the wallets with the database
   pair   kills two services that share a database under load and reorgs, stops one, and waits until the other one has settled everything
   crash  ends a process before and after every step of the road, on both databases, and pauses one before each step; takes 15 minutes
+  switchover  the database switches to its standby under load
   pause  pauses one of two services that share a database for longer than any timeout, then resumes it
 
   --kills  number of kills, in each run
@@ -22,6 +24,7 @@ const REORG_ONCE_IN = 40;
 const PAIR_REORG_ONCE_IN = 6;
 /** The database ends a transaction that is idle for 30 seconds. */
 const PAUSES = { pauses: 10, pauseMsMin: 2_000, pauseMsMax: 40_000 };
+const SWITCHOVER_LOAD_MS = 10_000;
 /** Printed findings; more would hide the first ones. */
 const FINDINGS_MAX = 30;
 
@@ -49,7 +52,23 @@ else if (kind === "solana") process.exitCode = await printSolanaKills(Number(val
 else if (kind === "pair") process.exitCode = await runPairs(Number(values.runs));
 else if (kind === "crash") process.exitCode = await runCrashes(seed, console.log);
 else if (kind === "pause") process.exitCode = printPauseReport(await runPauses({ ...PAUSES, seed, log: console.log }));
-else throw new Error(`unknown mode ${kind}: use kill, solana, pair, crash or pause`);
+else if (kind === "switchover") process.exitCode = await printSwitchover();
+else throw new Error(`unknown mode ${kind}: use kill, solana, pair, crash, pause or switchover`);
+
+/** Returns 0 when the service returned by itself and nothing is lost or duplicated. */
+async function printSwitchover(): Promise<number> {
+  const report = await runSwitchover({ seed, loadMs: SWITCHOVER_LOAD_MS });
+  const { lost, duplicated, ledger } = report;
+  console.log(
+    `${report.acknowledged} creates acknowledged, ${report.acknowledgedAfter} of them after, ${report.payments} payments: ` +
+      `ready after ${report.readyMs} ms, the next create after ${report.createMs} ms, ${lost.length} lost, ${duplicated.length} doubled, ` +
+      `${ledger.length} ledger findings, ${report.unsettled} not settled`,
+  );
+  for (const finding of [...lost, ...duplicated, ...ledger].slice(0, FINDINGS_MAX)) console.log(finding);
+  if (isSoundSwitchover(report)) return 0;
+  console.log(report.output);
+  return 1;
+}
 
 /** Prints the table; returns 0 when nothing is lost or duplicated. */
 function printKillReport(report: KillReport): number {

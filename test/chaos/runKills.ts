@@ -58,12 +58,20 @@ const OUTPUT_CHARS_MAX = 4_000;
 /** Without progress for this long, the wait ends. */
 const STALL_MS_MAX = 90_000;
 
+/** Where the service's database is. */
+type ChaosDatabase = { url: string; remove(): Promise<void> };
+
+async function openOwnDatabase(): Promise<ChaosDatabase> {
+  const server = await startOwnServer({ isDurable: true });
+  return { url: await createDatabaseOn(server, "service"), remove: () => server.remove() };
+}
+
 /** Opens the database, the chain, the merchants and an installation of the service. */
-export async function openChaosContext(): Promise<ChaosContext> {
-  const [chain, server] = await Promise.all([startTestChain({ hub: HUB }), startOwnServer({ isDurable: true })]);
+export async function openChaosContext(openServer = openOwnDatabase): Promise<ChaosContext> {
+  const [chain, server] = await Promise.all([startTestChain({ hub: HUB }), openServer()]);
   // Reorgs must not reach the deployed fixtures.
   await chain.mine(10);
-  const databaseUrl = await createDatabaseOn(server, "service");
+  const { url: databaseUrl } = server;
   const db = await openDatabase({ url: databaseUrl });
   const merchants: Merchant[] = [];
   for (let index = 0; index < MERCHANTS; index += 1) {
