@@ -19,6 +19,16 @@ const SOLANA_CRASH_PARTS = 7;
 /** Of 100 seeds with 25 payments each. */
 const ASKED_PARTS = 4;
 
+/** Their figures mean nothing at this size: each runs, so that none breaks unseen. */
+const SMALL_BENCHES: readonly (readonly string[])[] = [
+  ["http", "--only=create,get,list", "--runs=1", "--accounts=1000"],
+  ["dust", "--transfers=100", "--per-block=20"],
+  ["history", "--movements=200", "--payments=2"],
+  ["throughput", "--movements=200", "--runs=1"],
+  ["floods", "--requests=500"],
+  ["gas"],
+];
+
 export const DEEP_PARTS: readonly DeepPart[] = [
   { name: "everything is recovered without the service", command: ["test/drill/main.ts"], seconds: 35 },
   ...seedParts(),
@@ -57,6 +67,16 @@ export const DEEP_PARTS: readonly DeepPart[] = [
     name: `${KILLS_PER_PART} kills under load, ${part} of 2`,
     command: ["test/chaos/main.ts", "kill", "--kills", String(KILLS_PER_PART)],
     seconds: 60,
+  })),
+  {
+    name: "a switchover of the database under load",
+    command: ["test/chaos/main.ts", "switchover"],
+    seconds: 60,
+  },
+  ...SMALL_BENCHES.map((parameters) => ({
+    name: `a bench at its smallest size: ${parameters.join(" ")}`,
+    command: ["test/bench/main.ts", ...parameters],
+    seconds: 45,
   })),
   ...pairParts(),
   ...["test/http/{create,record}*/**", "test/http/{archive,get,list,replace,update}*/**"].map((files) => ({

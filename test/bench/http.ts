@@ -55,7 +55,7 @@ const PAGE_READS = 25;
 type Caller = { account: AccountRow; headers: Record<string, string>; intentId: string };
 type Part = (typeof PARTS)[number];
 type CallName = (typeof CALLS)[number];
-type Options = { only: ReadonlySet<Part>; runs: number; profiles: string | undefined };
+type Options = { only: ReadonlySet<Part>; runs: number; accounts: number; profiles: string | undefined };
 type HttpBenchContext = {
   options: Options;
   databaseUrl: string;
@@ -69,8 +69,9 @@ type Server = { child: ChildProcess; port: number };
 /** Calls per second, and CPU time per call. */
 type Figure = { rate: number; serverUs: number; databaseUs: number };
 
-const USAGE = `Usage: npm run bench -- http [--only=${PARTS.join()}] [--runs=${RUNS}] [--profiles=FOLDER]
+const USAGE = `Usage: npm run bench -- http [--only=${PARTS.join()}] [--runs=${RUNS}] [--accounts=${ACCOUNTS}] [--profiles=FOLDER]
   --only      comma-separated parts; all parts by default
+  --accounts  merchants that call in turn; fewer meet their limits
   --runs      runs per side; the output shows medians
   --profiles  writes a CPU profile of our server into FOLDER`;
 
@@ -91,14 +92,16 @@ function readOptions(): Options | undefined {
     options: {
       only: { type: "string", default: PARTS.join() },
       runs: { type: "string", default: String(RUNS) },
+      accounts: { type: "string", default: String(ACCOUNTS) },
       profiles: { type: "string" },
     },
   });
+  const accounts = Number(values.accounts);
   const named = values.only.split(",");
   const only = new Set(PARTS.filter((part) => named.includes(part)));
   const runs = Number(values.runs);
-  const isValid = only.size === named.length && runs >= 1;
-  return isValid ? { only, runs, profiles: values.profiles } : undefined;
+  const isValid = only.size === named.length && runs >= 1 && accounts >= 1;
+  return isValid ? { only, runs, accounts, profiles: values.profiles } : undefined;
 }
 
 async function onPostgres(options: Options): Promise<void> {
@@ -114,7 +117,7 @@ async function onPostgres(options: Options): Promise<void> {
   try {
     await migrate(db, { appliedAt: systemClock.now() });
     const world = stationWorld(db);
-    const site = { options, databaseUrl, databaseId, db, world, callers: await openCallers(world) };
+    const site = { options, databaseUrl, databaseId, db, world, callers: await openCallers(world, options.accounts) };
     if (CALLS.some((call) => options.only.has(call))) await compareCalls(site);
     if (options.only.has("depth")) await compareDepth(site);
   } finally {
@@ -123,9 +126,9 @@ async function onPostgres(options: Options): Promise<void> {
   }
 }
 
-async function openCallers(world: StationWorld): Promise<Caller[]> {
+async function openCallers(world: StationWorld, count: number): Promise<Caller[]> {
   const callers: Caller[] = [];
-  while (callers.length < ACCOUNTS) {
+  while (callers.length < count) {
     const opening = Array.from({ length: OPEN_CONCURRENCY }, () => openCaller(world));
     callers.push(...(await Promise.all(opening)));
   }

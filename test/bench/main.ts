@@ -7,6 +7,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   checkout: async () => (await import("./checkout.ts")).benchCheckout(),
   detect: async () => (await import("./detect.ts")).benchDetect(),
   dust: async () => (await import("./dust.ts")).benchDust(),
+  floods: async () => (await import("./floods.ts")).benchFloods(),
   gas: async () => (await import("./gas.ts")).benchGas(),
   history: async () => (await import("./history.ts")).benchHistory(),
   http: async () => (await import("./http.ts")).benchHttp(),
