@@ -75,6 +75,8 @@ contract BridgeTest is BridgeBaseTest {
         Terms memory terms = routedTerms(listOf(route));
         token.mint(hub.inboxOf(terms), units);
         uint256 expected = units < limit ? units : limit;
+        vm.expectEmit(address(hub));
+        emit Bridged(hub.inboxOf(terms), address(token), expected, address(adapter));
         assertEq(hub.bridge(terms, route, noProof(), ""), expected);
         assertEq(arrived(terms, address(token)), expected);
         assertEq(token.balanceOf(hub.inboxOf(terms)), units - expected);

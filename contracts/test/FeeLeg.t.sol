@@ -5,7 +5,7 @@ import {IInboxHub} from "../src/IInboxHub.sol";
 import {Payment} from "../src/Payment.sol";
 import {Terms} from "../src/Terms.sol";
 import {BaseTest} from "./Base.t.sol";
-import {BlockingToken, HungryToken, PickyToken} from "./tokens/OddTokens.sol";
+import {BlockingToken, HungryToken, PickyReceiver, PickyToken, ZeroShyToken} from "./tokens/OddTokens.sol";
 
 /// @dev Whatever gas a caller brings, the fee is either paid or honestly refused: never made to fail.
 contract FeeLegTest is BaseTest {
@@ -69,6 +69,43 @@ contract FeeLegTest is BaseTest {
             assertEq(token.balanceOf(feeRecipient) - feesBefore, settled ? 50 : 0);
         }
         assertTrue(refusals > 20 && payments > 20, "the steps miss the point where gas runs dry");
+    }
+
+    /// @dev A call that carries coins costs more, so that more must be left than for a token.
+    function test_noGasLimitMakesANativeFeeFail_whenItNeedsNearlyItsLimit() public {
+        feeRecipient = address(new PickyReceiver(Payment.FEE_LEG_GAS));
+        (uint256 refusals, uint256 payments) = (0, 0);
+        for (uint256 i = 0; i < 400; ++i) {
+            Terms memory terms = termsOf(i);
+            terms.settleToken = address(0);
+            vm.deal(hub.inboxOf(terms), 10_000);
+            uint256 feesBefore = feeRecipient.balance;
+            (bool settled,) = settleWith(terms, 250_000 + i * 150);
+            settled ? ++payments : ++refusals;
+            assertEq(feeRecipient.balance - feesBefore, settled ? 50 : 0);
+        }
+        assertTrue(refusals > 20 && payments > 20, "the steps miss the point where gas runs dry");
+    }
+
+    function test_tokenThatRefusesZero_isSettledWithoutAFee() public {
+        token = new ZeroShyToken();
+        Terms memory terms = termsOf(0);
+        terms.feeBps = 0;
+        token.mint(hub.inboxOf(terms), 10_000);
+        (bool settled,) = settleWith(terms, 400_000);
+        assertTrue(settled, "a fee of zero was transferred");
+        assertEq(token.balanceOf(payout), 10_000);
+    }
+
+    function test_inABatch_anItemThatRunsOutOfGas_hasAFailedPayout() public {
+        HungryToken hungry = new HungryToken();
+        token = hungry;
+        hungry.setAppetite(payout, type(uint256).max);
+        Terms[] memory items = new Terms[](1);
+        items[0] = funded(10_000);
+        bytes4[] memory failures = hub.settleMany(items, 100_000);
+        assertSelector(failures[0], Payment.PayoutFailed.selector);
+        assertEq(token.balanceOf(hub.inboxOf(items[0])), 10_000);
     }
 
     function test_inABatch_aStarvedItemMovesNothing() public {

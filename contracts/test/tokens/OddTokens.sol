@@ -245,3 +245,28 @@ contract ReentrantToken is PlainToken {
         if (done) ++successes;
     }
 }
+
+/// @notice Refuses transfers of zero, as some tokens do.
+contract ZeroShyToken is PlainToken {
+    error NothingToMove();
+
+    function _move(address to, uint256 units) internal override {
+        if (units == 0) revert NothingToMove();
+        super._move(to, units);
+    }
+}
+
+/// @notice Refuses native coins that arrive with less than a chosen amount of gas.
+contract PickyReceiver {
+    uint256 private immutable GAS_UNITS;
+
+    error TooLittleGas();
+
+    constructor(uint256 gasUnits) {
+        GAS_UNITS = gasUnits;
+    }
+
+    receive() external payable {
+        if (gasleft() < GAS_UNITS) revert TooLittleGas();
+    }
+}
