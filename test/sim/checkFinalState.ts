@@ -254,9 +254,10 @@ export function listUnfinishedWork(
   return open;
 }
 
-/** Whether a single provider left out transfers at every reading for a while. */
+/** Whether a single provider left out transfers at every reading for a while, or no reader could parse them. */
 export function hasHiddenTransfers(chains: readonly SimChain[]): boolean {
-  return chains.some(({ nodes }) => nodes.some((node) => [...node.hiddenTxs.values()].some((untilMs) => untilMs)));
+  const isAny = (untils: ReadonlyMap<string, number | undefined>) => [...untils.values()].some((untilMs) => untilMs);
+  return chains.some(({ nodes }) => nodes.some((node) => isAny(node.hiddenTxs) || isAny(node.unreadable.payments)));
 }
 
 /** The number of the last block with transactions. */

@@ -26,8 +26,8 @@ export const mutants: readonly Mutant[] = [
     patches: [
       {
         path: "src/watch/accounts/followAccounts.ts",
-        search: "    await rereadSettled(world, chain);",
-        replace: "",
+        search: "for (const step of [rereadSettled, compareOtherTokens]) {",
+        replace: "for (const step of [compareOtherTokens]) {",
       },
     ],
   },

@@ -35,8 +35,8 @@ export const providerMutants: readonly Mutant[] = [
     patches: [
       {
         path: "src/watch/reconcile/reconcileBalances.ts",
-        search: "for (const balance of balances.filter(isDifferent)) {",
-        replace: "for (const balance of balances.filter((each) => isDifferent(each) && each.blockNumber < 0n)) {",
+        search: "  const differing = balances.filter(isDifferent);",
+        replace: "  const differing = balances.filter((each) => isDifferent(each) && each.blockNumber < 0n);",
       },
     ],
   },
@@ -48,6 +48,28 @@ export const providerMutants: readonly Mutant[] = [
         path: "src/chain/providers.ts",
         search: `return error instanceof ProviderFailed && error.kind !== "range_too_large";`,
         replace: `return error instanceof ProviderFailed && error.kind !== "range_too_large" && error.kind !== "unknown_block";`,
+      },
+    ],
+  },
+  {
+    name: "unreadable-stops-the-chain",
+    bug: "What no reader can parse is never left out, so that it stops the range that it stands in.",
+    patches: [
+      {
+        path: "src/watch/unreadable/acceptUnreadable.ts",
+        search: "  if (unknown.length === 0) return true;",
+        replace: "  if (unknown.length >= 0) return false;",
+      },
+    ],
+  },
+  {
+    name: "unreadable-is-forgotten",
+    bug: "What could not be parsed is never tried again.",
+    patches: [
+      {
+        path: "src/watch/unreadable/retryUnreadable.ts",
+        search: "  if (rows.length === 0) return false;",
+        replace: "  if (rows.length >= 0) return false;",
       },
     ],
   },

@@ -23,6 +23,7 @@ const RANGE_MAX = 20n;
 /** How long a single provider hides logs. */
 const HIDDEN_MS = 600_000;
 const PAYER_PREFIX = "0xa00";
+export const isPayer = (address: string): boolean => address.startsWith(PAYER_PREFIX);
 const MISPLACED_BLOCKS_MAX = 15;
 /** One block in this many is lacking. */
 const LACKING_INTERVAL = 5n;
@@ -50,6 +51,8 @@ export class SimNode {
   readonly omittedTxs: Set<string>;
   /** Until when it leaves out the logs of a transaction each time; undefined for a transaction whose logs it never hides. */
   readonly hiddenTxs = new Map<string, number | undefined>();
+  /** What no reader of this release can parse, at every node of the chain. */
+  readonly unreadable: UnreadableOnChain;
   /** Whether it is the only provider, which hides logs at every reading for a while. */
   readonly isAlone: boolean;
   /** Whether it lacks some blocks below its head for ever, so that its answers never fit together. */
@@ -64,8 +67,10 @@ export class SimNode {
     hasDigests: boolean;
     random: SeededRandom;
     omitted: Set<string>;
+    unreadable: UnreadableOnChain;
     isAlone: boolean;
   }) {
+    this.unreadable = parts.unreadable;
     this.chain = parts.chain;
     this.naming = parts.naming;
     this.hasDigests = parts.hasDigests;
@@ -84,6 +89,14 @@ export class SimNode {
     for (const listener of this.listeners) listener(head);
   }
 }
+
+/** By chain, because its nodes hold the same transactions. */
+export type UnreadableOnChain = {
+  /** Until when a payment cannot be read; undefined for one that always can. */
+  payments: Map<string, number | undefined>;
+  /** Strangers' transactions that name the program and move nothing, by the hash of their block. */
+  strangers: Map<string, string>;
+};
 
 export type ProviderContext = {
   process: SimProcess;
@@ -200,6 +213,23 @@ export class SimProvider<Scripted extends ScriptedReader> implements ChainReader
     const head = chain.headAtBlockCount(this.#visibleBlockCount);
     const numbers = Array.from({ length: RECENT_BLOCKS_MAX }, (_, index) => head.number - BigInt(index));
     return numbers.map((number) => chain.blockAt(number, head)).filter((block) => block !== undefined);
+  }
+
+  protected get nowMs(): number {
+    return this.#context.process.scheduler.nowMs;
+  }
+
+  protected get unreadable(): UnreadableOnChain {
+    return this.#node.unreadable;
+  }
+
+  /** Known blocks of a scope. */
+  protected knownBlocksIn(scope: TransferScope): ScriptedBlock[] {
+    return this.#blocksIn(scope);
+  }
+
+  protected chooseMs(min: number, max: number): number {
+    return this.#node.random.between(min, max);
   }
 
   /** The forged transfers of a lying provider. */

@@ -301,6 +301,7 @@ function createSimChain(
     wei: [{ address: GAS_ADDRESS, wei: GAS_WEI }],
   });
   const omitted = new Set<string>();
+  const unreadable = { payments: new Map(), strangers: new Map() };
   const { hasDigests } = plan;
   const nodes = Array.from(
     { length: plan.providers },
@@ -312,6 +313,7 @@ function createSimChain(
         naming: namingOf(plan.kind),
         random: random.derive(`node ${index}`),
         omitted,
+        unreadable,
         isAlone: plan.providers === 1,
       }),
   );

@@ -1,6 +1,7 @@
 import type { Mutant } from "../sim/mutant.ts";
 
 const SENDER = "src/chain/solana/send/solanaSender.test.ts";
+const UNUSUAL = "test/solana/unusualTransactions.test.ts";
 const PROVIDERS = "test/road/solanaProviders.test.ts";
 
 /** Bugs of settling and watching on Solana, each with the test that must fail because of it. */
@@ -24,8 +25,8 @@ export const solanaMutants: readonly (Mutant & { test: string })[] = [
     patches: [
       {
         path: "src/chain/solana/send/processTransactions.ts",
-        search: "views.filter(({ height }) => height > lastValidHeight).length >= witnessesMin",
-        replace: "views.some(({ height }) => height > lastValidHeight) && witnessesMin > 0",
+        search: "past.length >= witnessesMin && past",
+        replace: "past.length >= Math.min(1, witnessesMin) && past.length > 0 && past",
       },
     ],
   },
@@ -86,6 +87,54 @@ export const solanaMutants: readonly (Mutant & { test: string })[] = [
         path: "src/watch/accounts/followAccounts.ts",
         search: "if (position === null) memory.isPassReverse = !memory.isPassReverse;",
         replace: "if (position === null) memory.isPassReverse = false;",
+      },
+    ],
+  },
+  {
+    name: "missing-balance-is-zero",
+    bug: "A transaction that names a token account and no token program counts as one that emptied it.",
+    test: UNUSUAL,
+    patches: [
+      {
+        path: "src/chain/solana/read/accountHistory.ts",
+        search: "of history.transactions.filter(mayMoveTokens)",
+        replace: "of history.transactions",
+      },
+    ],
+  },
+  {
+    name: "version-1-is-unknown",
+    bug: "Transactions of version 1 are not read.",
+    test: UNUSUAL,
+    patches: [
+      {
+        path: "src/chain/solana/rpc/parseTransaction.ts",
+        search: "export const VERSION_MAX = 1;",
+        replace: "export const VERSION_MAX = 0;",
+      },
+    ],
+  },
+  {
+    name: "sweep-takes-later-money",
+    bug: "What comes in after a sweep in the same transaction counts as taken by it.",
+    test: UNUSUAL,
+    patches: [
+      {
+        path: "src/chain/solana/read/transactionTransfers.ts",
+        search: "const late = left < gained ? left : gained;",
+        replace: "const late = left < 0n ? left : 0n;",
+      },
+    ],
+  },
+  {
+    name: "search-stops-the-pass",
+    bug: "An inbox whose transfers cannot be read stops the comparison of all others.",
+    test: "src/watch/accounts/followAccounts.test.ts",
+    patches: [
+      {
+        path: "src/watch/accounts/explainBalances.ts",
+        search: "    if (!(error instanceof ProviderFailed)) throw error;",
+        replace: "    if (error instanceof Error) throw error;",
       },
     ],
   },

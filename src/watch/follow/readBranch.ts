@@ -7,6 +7,8 @@ import type { KnownBlock } from "../store/store.ts";
 
 /** Blocks applied in one step near the head. */
 const BATCH_MAX = 64n;
+/** Blocks whose links are compared where a range is read whatever its length. */
+const FOLLOWED_MAX = 16;
 /** The newest known blocks, among which a common ancestor is looked for one by one: most reorgs are short. */
 const ANCESTOR_PAGE_SIZE = 32;
 
@@ -53,6 +55,7 @@ export async function readBranch(reader: ChainReader, query: BranchQuery): Promi
   if (together) return together;
   const ancestor = follows ? cursor : await findCommonAncestor(reader, query);
   const isFar = head.number - ancestor.number > query.near;
+  if (isFar && reader.holdings !== undefined) await assertFollows(reader, { ancestor, head });
   if (isFar && (reader.holdings !== undefined || !isShallowReorg(head, ancestor, cursor))) {
     return { kind: "far", head, ancestor };
   }
@@ -118,6 +121,29 @@ async function settledPrefix<T>(requests: readonly Promise<T>[], isReorg: boolea
 /** A shallow reorg is applied in one step, so that a payment that only moved never disappears. */
 function isShallowReorg(head: BlockRef, ancestor: KnownBlock, cursor: KnownBlock): boolean {
   return ancestor.number < cursor.number && head.number - ancestor.number <= BATCH_MAX;
+}
+
+/**
+ * Where a range is read whatever its length, the blocks between are compared as well, while they are few: behind one name, a node on another branch
+ * may have answered for the ancestor, and nothing else would show that the head does not follow it.
+ */
+async function assertFollows(
+  reader: ChainReader,
+  { ancestor, head }: { ancestor: KnownBlock; head: BlockRef },
+): Promise<void> {
+  const count = Number(head.number - ancestor.number);
+  if (count > FOLLOWED_MAX) return;
+  const numbers = Array.from({ length: count - 1 }, (_, index) => ancestor.number + 1n + BigInt(index));
+  const between = await Promise.all(numbers.map((number) => reader.block({ number })));
+  let parent = ancestor;
+  for (const block of [...between, head]) {
+    if (block?.parentHash !== parent.hash)
+      throw new ProviderFailed(
+        "unknown_block",
+        `${reader.name} has another block before ${head.number} than ${parent.hash}`,
+      );
+    parent = block;
+  }
 }
 
 /** The highest known block that the provider's chain has too. */

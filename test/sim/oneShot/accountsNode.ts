@@ -1,5 +1,12 @@
-import { ProviderFailed, type Holdings, type Transfer, type TransferScope } from "../../../src/chain/reader.ts";
-import { SimProvider, type ProviderContext, type SimNode } from "../simProvider.ts";
+import {
+  ProviderFailed,
+  type Holdings,
+  type TransactionProof,
+  type Transfer,
+  type TransferScope,
+} from "../../../src/chain/reader.ts";
+import type { UnreadableEntry, UnreadableVerdict } from "../../../src/chain/unreadable/unreadableEntry.ts";
+import { isPayer, SimProvider, type ProviderContext, type SimNode } from "../simProvider.ts";
 import { ScriptedOneShotNode, type OneShotNode, type SendOutcome } from "./oneShotNode.ts";
 import type { OneShotCall } from "./oneShotBytes.ts";
 
@@ -37,10 +44,83 @@ class ScriptedAccountsNode extends ScriptedOneShotNode {
   }
 }
 
+/** How long a payment stays unreadable: until the service is upgraded. */
+const UNREADABLE_MS_MIN = 20_000;
+const UNREADABLE_MS_MAX = 400_000;
+const REASON = "version 2";
+
 /** A provider of a chain that is read by accounts. */
 export class SimAccountsProvider extends SimProvider<ScriptedAccountsNode> implements OneShotNode {
   constructor(node: SimNode, context: ProviderContext) {
     super(node, context, (chain, view) => new ScriptedAccountsNode(chain, view));
+  }
+
+  override async transfers(
+    scope: TransferScope,
+    tokens: readonly string[],
+    parties?: readonly string[],
+  ): Promise<Transfer[]> {
+    const transfers = await super.transfers(scope, tokens, parties);
+    for (const { chainTx, from } of transfers) this.#mayBecomeUnreadable(chainTx, from);
+    const payments = transfers.filter(({ chainTx }) => this.#isUnreadable(chainTx));
+    const strangers = parties === undefined ? this.#strangersIn(scope) : [];
+    const entries = [...payments.map((each) => toEntry(each)), ...strangers];
+    const failing = entries.filter(({ key }) => scope.skipped?.has(key) !== true);
+    if (failing.length > 0) throw this.#fail(failing);
+    return transfers.filter((transfer) => !payments.includes(transfer));
+  }
+
+  override async proofs(chainTxs: readonly string[]): Promise<TransactionProof[]> {
+    const proofs = await super.proofs(chainTxs);
+    const failing = proofs.filter(({ chainTx }) => this.#isUnreadable(chainTx));
+    if (failing.length > 0)
+      throw this.#fail(failing.map(({ chainTx, blockNumber }) => toEntry({ chainTx, blockNumber })));
+    return proofs;
+  }
+
+  async recheckUnreadable(entries: readonly UnreadableEntry[]): Promise<ReadonlyMap<string, UnreadableVerdict>> {
+    const known = await super.proofs(entries.map(({ key }) => key));
+    const onChain = new Set(known.map(({ chainTx }) => chainTx));
+    const strangers = new Set(this.#strangersOnChain());
+    return new Map(
+      entries.map(({ key }): [string, UnreadableVerdict] => {
+        if (strangers.has(key) || (onChain.has(key) && this.#isUnreadable(key)))
+          return [key, { state: "unreadable", reason: REASON }];
+        return [key, { state: onChain.has(key) ? "readable" : "unknown" }];
+      }),
+    );
+  }
+
+  #fail(unreadable: readonly UnreadableEntry[]): ProviderFailed {
+    return new ProviderFailed("unreadable", `${this.name} has what this release cannot read`, { unreadable });
+  }
+
+  #isUnreadable(chainTx: string): boolean {
+    return (this.unreadable.payments.get(chainTx) ?? 0) > this.nowMs;
+  }
+
+  #mayBecomeUnreadable(chainTx: string, from: string): void {
+    const { payments } = this.unreadable;
+    if (payments.has(chainTx) || !isPayer(from)) return;
+    const untilMs = this.nowMs + this.chooseMs(UNREADABLE_MS_MIN, UNREADABLE_MS_MAX);
+    payments.set(chainTx, this.shouldInject("unreadablePayment") ? untilMs : undefined);
+  }
+
+  /** A stranger may name the program in any block. Such a transaction stays unreadable. */
+  #strangersIn(scope: TransferScope): UnreadableEntry[] {
+    const { strangers } = this.unreadable;
+    const blocks = this.knownBlocksIn(scope);
+    const [newest] = blocks;
+    if (newest !== undefined && this.shouldInject("unreadableStranger"))
+      strangers.set(newest.hash, `stranger ${newest.hash}`);
+    return blocks.flatMap(({ hash, number: blockNumber }) => {
+      const chainTx = strangers.get(hash);
+      return chainTx === undefined ? [] : [toEntry({ chainTx, blockNumber })];
+    });
+  }
+
+  #strangersOnChain(): string[] {
+    return this.recentBlocks().flatMap(({ hash }) => this.unreadable.strangers.get(hash) ?? []);
   }
 
   holdings(token: string, owners: readonly string[]): Promise<Holdings> {
@@ -58,4 +138,12 @@ export class SimAccountsProvider extends SimProvider<ScriptedAccountsNode> imple
   send(bytes: string): Promise<SendOutcome> {
     return this.request("send", (scripted) => scripted.send(bytes), true);
   }
+}
+
+type Unread = Pick<Transfer, "chainTx" | "blockNumber"> & Partial<Pick<Transfer, "from" | "to">>;
+
+function toEntry({ chainTx, blockNumber, from, to }: Unread): UnreadableEntry {
+  const names = [from, to].filter((address) => address !== undefined);
+  const shared = { kind: "transaction", place: undefined, reason: REASON } as const;
+  return { key: chainTx, chainTx, blockNumber, names, namesProgram: names.length === 0, ...shared };
 }
