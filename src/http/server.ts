@@ -94,7 +94,7 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
   addOpenApiRoute(server, world.config.baseUrl);
   addDocsRoutes(server, world.config.baseUrl);
   addHealthRoutes(server, world);
-  addSdkRoutes(server);
+  addSdkRoutes(server, world.config);
   addCheckoutRoutes(server, context);
   return server;
 }

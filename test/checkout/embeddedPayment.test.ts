@@ -93,7 +93,7 @@ describe("a payer at a shop that embeds the checkout", { skip: skipWithoutChromi
   test("D19, D45 the frame opens once the merchant's key has listed the shop, and not before", async () => {
     await withShop(newWallet(), async (page) => {
       await page.waitForFunction("window.events.length > 0", undefined, { timeout: WAIT_MS });
-      assert.deepEqual(await eventsOf(page), [["error", "not_opened"]]);
+      assert.deepEqual(await eventsOf(page), [["error", "wrong_origin"]]);
     });
     assert.deepEqual(await tributary.replacePageOrigins({ origins: [shop.origin] }), { origins: [shop.origin] });
     await withShop(newWallet(), async (page) => {

@@ -24,6 +24,9 @@ const ALLOWED_CALLS = [
   "eth_call",
   "eth_estimateGas",
   "eth_sendTransaction",
+  // What became of the transfer that it has sent.
+  "eth_getTransactionByHash",
+  "eth_getTransactionReceipt",
 ];
 
 describe("a payer at the checkout page", { skip }, () => {

@@ -125,7 +125,7 @@ describe("a payer on Solana", { skip }, () => {
         route.continue({ url: `${baseUrl}/c/${other.intentId}/solana-pay` }),
       );
       await page.getByText("Pay with Test Wallet").click();
-      await page.getByText("Test Wallet did not send it.").waitFor({ timeout: WAIT_MS });
+      await page.getByText("Test Wallet was not ready, and was asked for nothing.").waitFor({ timeout: WAIT_MS });
       assert.equal(wallet.count, 0);
     });
   });

@@ -5,7 +5,7 @@ import { processMovements } from "../../src/deposit/processMovements.ts";
 import { assertFault, DUSD, testApi, UNKNOWN_ID, type Json, type Merchant, type TestApi } from "../support/api.ts";
 import { skipWithoutChromium } from "../support/browser.ts";
 import { sharedBrowser } from "../support/sharedBrowser.ts";
-import { TEST_CHAIN } from "../support/intents.ts";
+import { randomAddress, TEST_CHAIN } from "../support/intents.ts";
 import { recordMovements, setHead } from "../support/movements.ts";
 import { countMoney } from "../support/countMoney.ts";
 
@@ -148,6 +148,37 @@ test("a replaced link is refused when opened again, and an open page keeps worki
     await page.goto("about:blank");
     await page.goto(`${base}/c/${intentId}`);
     await screen(page, "unknown");
+  });
+});
+
+test("an older link opens the page in a browser that has its session", { skip }, async () => {
+  const { intentId, widgetToken } = await merchant.createIntent({
+    payoutTokenAddress: DUSD,
+    payoutWallet: randomAddress(),
+  });
+  await withPage(async (page) => {
+    await openReady(page, { intentId, widgetToken });
+    const wrong = `wt_${"A".repeat(43)}`;
+    await page.goto("about:blank");
+    await page.goto(`${base}/c/${intentId}#${wrong}`);
+    await screen(page, "ready");
+  });
+});
+
+test("a browser that keeps no cookies follows the payment all the same", { skip }, async () => {
+  const created = await merchant.createIntent({ priceUnits: PRICE, oneTime: true });
+  await withPage(async (page, context) => {
+    await page.route("**/session", async (route) => {
+      const response = await route.fetch();
+      const { "set-cookie": _, ...headers } = response.headers();
+      await route.fulfill({ response, headers });
+      await context.clearCookies();
+    });
+    await setHead(api.world.db, TEST_CHAIN, { number: 50n });
+    await openReady(page, created);
+    await recordTransfer(created.intentId, { chainTx: "0xc1", amountUnits: 10_000_000n, block: 51n });
+    await screen(page, "underpaid");
+    assert.deepEqual(await context.cookies(), []);
   });
 });
 

@@ -73,11 +73,22 @@ test("D39 an unlisted site gets an error event and no frame", { skip }, async ()
     `mount({ intentId: "${intentId}", ...handlers });`,
     async (page) => {
       await waitForEvent(page, "error");
-      assert.deepEqual(await events(page), [["error", "not_opened"]]);
+      assert.deepEqual(await events(page), [["error", "wrong_origin"]]);
       assert.equal(await page.locator("iframe").count(), 0);
     },
     { site: shops.evil },
   );
+});
+
+test("a wrong id and a service that is away have codes of their own", { skip }, async () => {
+  for (const [intentId, baseUrl, code] of [
+    ["pi_00000000000000000000000000", "", "wrong_intent"],
+    ["pi_00000000000000000000000000", `baseUrl: "http://127.0.0.1:9",`, "not_opened"],
+  ])
+    await shops.withPage(`mount({ intentId: "${intentId}", ${baseUrl} ...handlers });`, async (page) => {
+      await waitForEvent(page, "error");
+      assert.deepEqual(await events(page), [["error", code]]);
+    });
 });
 
 test("D39 messages of other windows and other origins change nothing", { skip }, async () => {

@@ -191,7 +191,9 @@ test("on Solana another fee, recovery key, mint or program is refused, and so is
   const check = expectSolanaPayout(expected);
   assert.equal(check({ ...shown, terms: withoutSolana }), false);
   assert.equal(check({ ...shown, terms: { ...terms, solana: { ...solana, recovery: intent.mint } } }), false);
+  assert.equal(check.reason, "wrong_recovery");
   assert.equal(check({ terms, inboxes: [] }), false);
+  assert.equal(check.reason, "no_address");
   for (const other of [address.toLowerCase(), intent.tokenAccount])
     assert.equal(check({ terms, inboxes: [{ namespace: "solana", address: other }] }), false);
   // Its EVM terms have no routes to Solana.

@@ -86,7 +86,12 @@ function installWallet({ addresses, kind, chains, isInFrames }: InstalledWallet)
   let accounts = [toAccount(addresses[0] ?? "")];
   type Input = { account: { address: string }; transaction: Uint8Array };
   const signed = async ({ account, transaction }: Input) =>
-    fromBase64(await host.signWithWallet(account.address, toBase64(transaction)));
+    fromBase64(
+      await host.signWithWallet(account.address, toBase64(transaction)).catch((error: Error) => {
+        // A message of the bridge between the page and the test has no code.
+        throw error.message.includes("rejected") ? Object.assign(error, { code: 4001 }) : error;
+      }),
+    );
   const signing = {
     "solana:signTransaction": {
       version: "1.0.0",

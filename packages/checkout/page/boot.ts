@@ -3,6 +3,11 @@ import type { Opening, OpeningCredential } from "./session.ts";
 // Runs from the document's head, before the page's script has arrived: takes the credential out of the address bar at once, and opens
 // the session while everything else loads.
 
+/** A page that nothing has drawn by then says so. */
+const SLOW_MS = 10_000;
+const SLOW_AGAIN_MS = 1_000;
+
+const address = location.href;
 const fragment = location.hash.slice(1);
 const query = new URLSearchParams(location.search);
 const code = query.get("handoff");
@@ -18,6 +23,22 @@ if (fragment !== "" || code !== null) {
   Object.assign(window, { tributaryOpening: opening });
 }
 
+setTimeout(showSlow, SLOW_MS);
+
+/** The document itself may come slowly. The script takes the note away once it has drawn the payment. */
+function showSlow(): void {
+  const note = document.getElementById("slow");
+  const button = note?.querySelector("button");
+  if (document.readyState === "loading" && !button) setTimeout(showSlow, SLOW_AGAIN_MS);
+  if (!note || !button) return;
+  note.hidden = false;
+  button.onclick = () => {
+    // With the credential: the browser may not have a session yet.
+    history.replaceState(null, "", address);
+    location.reload();
+  };
+}
+
 function readCredential(): OpeningCredential {
   if (code !== null) return { code };
   return fragment.startsWith("et_") ? { ticket: fragment } : { widgetToken: fragment };
@@ -28,9 +49,9 @@ function postSession(body: string): Promise<Response | undefined> {
   return fetch(`${location.pathname}/session`, { method: "POST", headers, body }).catch(() => undefined);
 }
 
-/** In a frame of another site some browsers keep no cookies, not even partitioned ones. */
+/** Some browsers keep none at all, others none in a frame of another site, not even partitioned ones. */
 function keepsCookies(): boolean {
-  if (window.parent === window) return true;
+  if (window.parent === window) return navigator.cookieEnabled;
   document.cookie = "tributary_probe=1; Secure; SameSite=None; Partitioned; Max-Age=60";
   return document.cookie.includes("tributary_probe=1");
 }

@@ -1,15 +1,8 @@
 import type { CheckoutState, RefusalReason } from "../src/checkoutState.ts";
 import { phoneWalletsFor } from "../src/phoneWallets.ts";
 import type { PageData } from "../src/renderDocument.ts";
-import {
-  chooseScreen,
-  findPayTarget,
-  hasChoice,
-  type AddressCheck,
-  type ShownWallet,
-  type Situation,
-} from "../src/situation.ts";
-import { formatMoney } from "../src/format.ts";
+import { findPayTarget, hasChoice, type AddressCheck, type ShownWallet, type Situation } from "../src/situation.ts";
+import { formatMoney, unitsToDecimal } from "../src/format.ts";
 import { createTranslator } from "../src/translator.ts";
 import { unitsToSend } from "../src/views/pay.ts";
 import { renderPage, type Rendered } from "../src/views/page.ts";
@@ -18,7 +11,8 @@ import { shownWallet, watchWallets, type BrowserWallet } from "./browserWallets.
 import { StateFollower } from "./followState.ts";
 import { patchChildren } from "./patchDom.ts";
 import { ParentPage } from "./parentPage.ts";
-import { payWithWallet } from "./payWithWallet.ts";
+import { PayerControl } from "./payerControl.ts";
+import { payWithWallet, transferCall, UNKNOWN_CHAIN } from "./payWithWallet.ts";
 import { CheckoutApi, RequestError, type Opening } from "./session.ts";
 import { SolanaWallets } from "./solanaWallets.ts";
 import { verifyInboxes } from "./verifyInboxes.ts";
@@ -27,6 +21,8 @@ const COPIED_MS = 2_000;
 const BACK_SHOWN_MS = 3_000;
 const RETRY_MS = [1_000, 2_000, 4_000, 8_000];
 
+// The script may run before the end of the document has come.
+if (document.readyState === "loading") await new Promise((resolve) => addEventListener("DOMContentLoaded", resolve));
 const data = JSON.parse(document.getElementById("data")?.textContent ?? "{}") as PageData;
 const t = createTranslator(data.locale, data.messages);
 const root = document.getElementById("root") ?? document.body;
@@ -43,6 +39,12 @@ let situation: Situation = {
   isPhone: matchMedia("(pointer: coarse)").matches,
   chosenOriginId: readChoice(),
 };
+const payer = new PayerControl(situation.intentId, (side) => update({ payer: side }));
+situation = { ...situation, payer: payer.side };
+payer.follow(
+  (name) => wallets.find((each) => each.name === name),
+  (id) => situation.origins?.origins.find(({ originId }) => originId === id),
+);
 let reportedOriginId: string | null | undefined;
 
 addEventListener("click", (event) => {
@@ -54,7 +56,7 @@ addEventListener("input", (event) => {
   if (!(event.target instanceof HTMLInputElement)) return;
   const { id, value } = event.target;
   if (id === "q") update({ searchText: value });
-  if (id === "typed-amount") update({ amountText: value, walletStep: null });
+  if (id === "typed-amount") update({ amountText: value });
 });
 // The event does not bubble.
 addEventListener(
@@ -96,15 +98,23 @@ async function openSession(opening: Opening): Promise<boolean> {
       return true;
     } catch (error) {
       const status = error instanceof RequestError ? error.status : 0;
-      if (error instanceof RequestError && status >= 400 && status < 500 && status !== 429) {
-        const isUsed = opening.isHandoff && error.refusal === "unknown";
-        update({ phase: "refused", refusal: isUsed ? "used" : error.refusal });
-        return false;
-      }
+      const isRefused = status >= 400 && status < 500 && status !== 429;
+      if (error instanceof RequestError && isRefused) return receiveKnownState() || showRefused(opening, error);
       update({ phase: "down" });
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS[Math.min(tries, RETRY_MS.length - 1)]));
     }
   }
+}
+
+function showRefused(opening: Opening, { refusal }: RequestError): false {
+  update({ phase: "refused", refusal: opening.isHandoff && refusal === "unknown" ? "used" : refusal });
+  return false;
+}
+
+/** An older link, in a browser that has a session: the service sent the payment with the document. */
+function receiveKnownState(): boolean {
+  if (data.situation.state !== null) receiveState(data.situation.state);
+  return data.situation.state !== null;
 }
 
 function receiveState(state: CheckoutState): void {
@@ -112,17 +122,18 @@ function receiveState(state: CheckoutState): void {
     void parent.approve(state.terms, state.inboxes).then(() => receiveState(state));
     return;
   }
-  const { connection, walletStep } = situation;
+  const { connection } = situation;
   const isBack = connection.isLost;
   const isChanged = state.arrived !== situation.state?.arrived;
   clearTimeout(countdown);
+  if (isChanged) payer.clear();
+  payer.arrived(state);
   update({
     phase: "open",
     refusal: null,
     state,
     check: checkInboxes({ state }),
     connection: { isLost: false, retrySeconds: 0, isBack: isBack || connection.isBack },
-    walletStep: isChanged ? null : walletStep,
     isPayingAgain: situation.isPayingAgain && !isChanged,
     amountText: isChanged ? "" : situation.amountText,
   });
@@ -194,6 +205,7 @@ function draw(): void {
   }
   shown = situation;
   patchChildren(root, rendered.body);
+  if (situation.phase !== "opening") document.getElementById("slow")?.remove();
   document.title = rendered.title;
   if (movesFocus) document.getElementById("now")?.focus();
   movesFocus = false;
@@ -231,6 +243,8 @@ async function act(action: string, element: Element): Promise<void> {
       return pay(value);
     case "app":
       return openApp(value);
+    case "deny":
+      return payer.deny();
     case "tab":
       return openInTab();
     case "print":
@@ -263,7 +277,7 @@ async function choose(originId: string): Promise<void> {
   } catch {
     // A frame may have no storage: then the choice lasts as long as the page.
   }
-  update({ chosenOriginId: originId, isChoosing: false, choice: null, walletStep: null }, true);
+  update({ chosenOriginId: originId, isChoosing: false, choice: null }, true);
 }
 
 function readChoice(): string | null {
@@ -299,16 +313,21 @@ async function pay(walletId: string): Promise<void> {
   if (wallet === undefined || state === null || target === undefined || target.origin === null) return;
   const units = unitsToSend({ state, target, amountText: situation.amountText });
   if (units === null || units === 0n || situation.check.outcome !== "ok") return;
-  update({ walletStep: { wallet: wallet.name, step: "asking" } });
+  const { origin, inbox } = target;
   const here = wallets.find(({ id }) => id === walletId);
-  const step =
-    here === undefined
-      ? await solana.pay(walletId, { state, origin: target.origin, units })
-      : await payWithWallet(here, { origin: target.origin, to: target.inbox.address, units });
-  if (step === "unknownChain") return openOnTop(wallet.name);
-  // A transfer that the page already sees needs no note any more.
-  if (chooseScreen(situation) === "ready" || chooseScreen(situation) === "underpaid")
-    update({ walletStep: { wallet: wallet.name, step } });
+  const transfer = { origin, to: inbox.address, units };
+  const asked = {
+    wallet: wallet.name,
+    originId: origin.originId,
+    networkName: inbox.networkName,
+    amount: unitsToDecimal(units, origin.decimals),
+    call: here === undefined ? null : transferCall(transfer),
+    known: state.deposits.map(({ depositId }) => depositId),
+  };
+  const { reason } = await payer.pay(asked, (hand) =>
+    here === undefined ? solana.pay(walletId, { state, origin, units, hand }) : payWithWallet(here, transfer, hand),
+  );
+  if (reason === UNKNOWN_CHAIN) return openOnTop(wallet.name);
 }
 
 /** Opens this page in a wallet's own browser, which has none of this browser's cookies: by a code that works once. */
@@ -322,7 +341,7 @@ async function openApp(name: string): Promise<void> {
     if (window.parent === window) location.assign(link);
     else open(link, "_top");
   } catch {
-    update({ walletStep: { wallet: name, step: "refused" } });
+    payer.clear({ wallet: name, note: "unready" });
   }
 }
 
@@ -331,7 +350,7 @@ async function openOnTop(walletName: string): Promise<void> {
   try {
     open((await api.createHandoff()).url, "_top");
   } catch {
-    update({ walletStep: { wallet: walletName, step: "refused" } });
+    payer.clear({ wallet: walletName, note: "unready" });
   }
 }
 

@@ -1,6 +1,7 @@
 import type { CheckoutOrigin } from "../src/checkoutState.ts";
 import type { BrowserWallet } from "./browserWallets.ts";
 import type { Eip1193Provider } from "./eip1193.ts";
+import { readCode, type TransferCall, type WalletReply } from "./walletReply.ts";
 
 /** Added to the wallet's own estimate, because a token's transfer can cost more by the time it runs. */
 const GAS_HEADROOM_PERCENT = 30n;
@@ -8,56 +9,48 @@ const CHAIN_IS_UNKNOWN = 4902;
 const TRANSFER = "0xa9059cbb";
 const BALANCE_OF = "0x70a08231";
 
-/** unknownChain: a relayed wallet does not know the network, and only a page on top may add it. */
-export type WalletOutcome = "sent" | "refused" | "poor" | "unknownChain";
+/** A relayed wallet does not know the network, and only a page on top may add it. */
+export const UNKNOWN_CHAIN = "unknownChain";
 
 type Transfer = { readonly origin: CheckoutOrigin; readonly to: string; readonly units: bigint };
 
 /**
  * Asks the wallet for one plain token transfer, on the right network, and for nothing else: no approval, no signature, no other contract.
+ * `hand` is called just before the wallet gets the transfer; if it returns false, another attempt has replaced this one.
  */
 export async function payWithWallet(
   { provider, isRelayed }: Pick<BrowserWallet, "provider" | "isRelayed">,
   transfer: Transfer,
-): Promise<WalletOutcome> {
+  hand: () => boolean,
+): Promise<WalletReply> {
   const { origin, units } = transfer;
   const request = (method: string, ...params: readonly unknown[]) => provider.request({ method, params });
   try {
     const [from] = (await request("eth_requestAccounts")) as readonly string[];
-    if (from === undefined) return "refused";
-    if (isRelayed) return await sendByRelay(provider, from, transfer);
-    await switchChain(provider, origin);
-    const balance = await request("eth_call", { to: origin.tokenAddress, data: BALANCE_OF + toWord(from) }, "latest");
-    if (BigInt(String(balance)) < units) return "poor";
-    const call = transferCall(from, transfer);
-    const estimate = BigInt(String(await request("eth_estimateGas", call)));
-    const gas = `0x${((estimate * (100n + GAS_HEADROOM_PERCENT)) / 100n).toString(16)}`;
-    await request("eth_sendTransaction", { ...call, gas });
-    return "sent";
-  } catch {
-    return "refused";
-  }
-}
-
-/** Only these calls are relayed. The transaction names its chain, so that a wallet on another one refuses it. */
-async function sendByRelay(provider: Eip1193Provider, from: string, transfer: Transfer): Promise<WalletOutcome> {
-  const chainId = toChainId(transfer.origin);
-  try {
-    await provider.request({ method: "wallet_switchEthereumChain", params: [{ chainId }] });
+    if (from === undefined) return {};
+    // The transaction names its chain, so that a wallet on another one refuses it.
+    const call = { from, ...transferCall(transfer), value: "0x0", chainId: toChainId(origin) };
+    if (isRelayed) await request("wallet_switchEthereumChain", { chainId: call.chainId });
+    else {
+      await switchChain(provider, origin);
+      const balance = await request("eth_call", { to: call.to, data: BALANCE_OF + toWord(from) }, "latest");
+      if (BigInt(String(balance)) < units) return { reason: "poor" };
+      const estimate = BigInt(String(await request("eth_estimateGas", call)));
+      Object.assign(call, { gas: `0x${((estimate * (100n + GAS_HEADROOM_PERCENT)) / 100n).toString(16)}` });
+    }
+    if (!hand()) return {};
+    return { hash: await request("eth_sendTransaction", call) };
   } catch (error) {
-    if (isUnknownChain(error)) return "unknownChain";
-    throw error;
+    return { reason: isRelayed && isUnknownChain(error) ? UNKNOWN_CHAIN : readCode(error) };
   }
-  await provider.request({ method: "eth_sendTransaction", params: [{ ...transferCall(from, transfer), chainId }] });
-  return "sent";
 }
 
-function transferCall(from: string, { origin, to, units }: Transfer) {
-  const data = TRANSFER + toWord(to) + units.toString(16).padStart(64, "0");
-  return { from, to: origin.tokenAddress, value: "0x0", data };
+/** The call of the token that transfers: it also tells the transfer from any other that a wallet names. */
+export function transferCall({ origin, to, units }: Transfer): TransferCall {
+  return { to: origin.tokenAddress, data: TRANSFER + toWord(to) + units.toString(16).padStart(64, "0") };
 }
 
-function toChainId({ chainId }: CheckoutOrigin): string {
+function toChainId({ chainId }: Pick<CheckoutOrigin, "chainId">): string {
   return `0x${chainId.toString(16)}`;
 }
 
@@ -87,10 +80,8 @@ function describeChain(chainId: string, origin: CheckoutOrigin) {
   };
 }
 
-/** Some wallets put the code into the data of another error. */
 function isUnknownChain(error: unknown): boolean {
-  const { code, data } = (error ?? {}) as { code?: unknown; data?: { originalError?: { code?: unknown } } };
-  return code === CHAIN_IS_UNKNOWN || data?.originalError?.code === CHAIN_IS_UNKNOWN;
+  return readCode(error) === CHAIN_IS_UNKNOWN;
 }
 
 function toWord(address: string): string {

@@ -7,6 +7,9 @@ import type {
   SessionResponse,
 } from "../src/checkoutState.ts";
 
+/** A line that carries nothing may never say so. */
+const ANSWER_MS_MAX = 20_000;
+
 export type OpeningCredential = { code: string } | { ticket: string } | { widgetToken: string };
 
 /** The session request that the document's head has sent. */
@@ -31,6 +34,9 @@ export class RequestError extends Error {
 export class CheckoutApi {
   readonly #root: string;
   #bearer: string | null = null;
+  /** The credential of a session whose cookie the browser may have dropped. */
+  #credential: string | null = null;
+  #reopened: Promise<boolean> | undefined;
 
   constructor(intentId: string) {
     this.#root = `/c/${intentId}`;
@@ -46,7 +52,18 @@ export class CheckoutApi {
     const response = isRetry ? await this.#send("session", { body: opening.body }) : await opening.response;
     const session = await readJson<SessionResponse>(response);
     this.#bearer = session.bearer;
+    if (session.bearer === null) this.#credential = opening.body;
     return session;
+  }
+
+  /** Opens the session once more, to be kept in memory. False where that is no way. */
+  async #reopen(): Promise<boolean> {
+    if (this.#credential === null) return false;
+    const body = JSON.stringify({ ...(JSON.parse(this.#credential) as object), storage: "memory" });
+    const response = await this.#send("session", { body });
+    if (response?.ok !== true) return false;
+    this.#bearer = ((await response.json()) as SessionResponse).bearer;
+    return true;
   }
 
   async readState(): Promise<CheckoutState> {
@@ -80,24 +97,31 @@ export class CheckoutApi {
 
   async #send(
     path: string,
-    { body, headers = {}, signal }: { body?: string; headers?: Record<string, string>; signal?: AbortSignal } = {},
+    options: { body?: string; headers?: Record<string, string>; signal?: AbortSignal } = {},
   ): Promise<Response | undefined> {
+    const bearer = this.#bearer;
+    const { body, headers = {}, signal = AbortSignal.timeout(ANSWER_MS_MAX) } = options;
     const init: RequestInit = {
       method: body === undefined ? "GET" : "POST",
       headers: {
         ...headers,
         ...(body === undefined ? {} : { "content-type": "application/json" }),
-        ...(this.#bearer === null ? {} : { authorization: `Bearer ${this.#bearer}` }),
+        ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }),
       },
       cache: "no-store",
       body: body ?? null,
-      signal: signal ?? null,
+      signal,
     };
+    let response: Response;
     try {
-      return await fetch(`${this.#root}/${path}`, init);
+      response = await fetch(`${this.#root}/${path}`, init);
     } catch {
       return undefined;
     }
+    if (response.status !== 401 || path === "session" || bearer !== null) return response;
+    // Several requests may find at once that the cookie is gone.
+    this.#reopened ??= this.#reopen();
+    return (await this.#reopened) ? this.#send(path, options) : response;
   }
 }
 

@@ -2,10 +2,15 @@ import type { CheckoutOrigin, CheckoutOrigins, CheckoutState } from "../src/chec
 import type { AddressCheck, ShownWallet } from "../src/situation.ts";
 import { shownWallet } from "./browserWallets.ts";
 import type * as Part from "./solana/part.ts";
-import type { SolanaOutcome } from "./solana/payOnSolana.ts";
 import type { StandardWallet } from "./solana/standardWallets.ts";
+import type { WalletReply } from "./walletReply.ts";
 
-type Payment = { readonly state: CheckoutState; readonly origin: CheckoutOrigin; readonly units: bigint };
+type Payment = {
+  readonly state: CheckoutState;
+  readonly origin: CheckoutOrigin;
+  readonly units: bigint;
+  readonly hand: () => boolean;
+};
 
 /** The part of the script for payments on Solana. It loads when the first such payment is verified. */
 export class SolanaWallets {
@@ -31,10 +36,10 @@ export class SolanaWallets {
     return { outcome: "unchecked" };
   }
 
-  async pay(walletId: string, { state, origin, units }: Payment): Promise<SolanaOutcome> {
+  async pay(walletId: string, { state, origin, units, hand }: Payment): Promise<WalletReply> {
     const wallet = this.#wallets.find(({ name }) => `solana ${name}` === walletId);
     const { solana: terms } = state.terms;
-    if (wallet === undefined || terms === undefined || this.#part === undefined) return "refused";
+    if (wallet === undefined || terms === undefined || this.#part === undefined) return {};
     const inbox = state.inboxes.find(({ isPayoutInbox }) => isPayoutInbox);
     return this.#part.payOnSolana(wallet, {
       // Where there is no price, the request names the amount that the payer typed.
@@ -44,6 +49,7 @@ export class SolanaWallets {
       inbox: { address: inbox?.address ?? "", mint: terms.mint, tokenProgram: terms.tokenProgram },
       units,
       decimals: origin.decimals,
+      hand,
     });
   }
 

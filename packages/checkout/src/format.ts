@@ -51,10 +51,16 @@ export function decimalUnits(decimal: Decimal, decimals: number): bigint {
 export function roundUpDecimal(decimal: Decimal, decimals: number): Decimal {
   const fraction = decimal.split(".")[1] ?? "";
   if (fraction.length <= decimals) return decimal;
-  const digits = String(scaleUnits(String(decimalUnits(decimal, fraction.length)), fraction.length, decimals));
-  if (decimals === 0) return digits;
-  const padded = digits.padStart(decimals + 1, "0");
-  return `${padded.slice(0, -decimals)}.${padded.slice(-decimals)}`;
+  const units = decimalUnits(decimal, fraction.length);
+  return unitsToDecimal(scaleUnits(String(units), fraction.length, decimals), decimals);
+}
+
+/** Units as the service writes them: without zeros at the end. */
+export function unitsToDecimal(units: bigint, decimals: number): Decimal {
+  const digits = String(units).padStart(decimals + 1, "0");
+  const fraction = decimals === 0 ? "" : digits.slice(-decimals).replace(/0+$/, "");
+  const whole = digits.slice(0, digits.length - decimals);
+  return fraction === "" ? whole : `${whole}.${fraction}`;
 }
 
 /** What a payer typed as an amount, with a point or a comma; null where it is none, is zero, or has more than `decimals` fraction digits. */

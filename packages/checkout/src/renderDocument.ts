@@ -46,7 +46,14 @@ export function renderDocument(page: CheckoutPage, assets: PageAssets, now: stri
     "data-theme": page.theme,
     "data-mode": page.mode === "page" ? undefined : page.mode,
   };
-  const body = h("body.page", {}, h("div", { id: "root" }, rendered.body), dataBlock(data));
+  const slow = h(
+    "div",
+    { id: "slow", role: "alert", hidden: true },
+    h("p.note.warn", {}, h("span", {}, t.text("open.slow"))),
+    h("p.btns", {}, h("button.btn", { type: "button" }, t.text("offline.now"))),
+  );
+  // Before the page itself, so that it is there although the rest comes late.
+  const body = h("body.page", {}, slow, h("div", { id: "root" }, rendered.body), dataBlock(data));
   return {
     html: `<!doctype html>${toHtml(h("html", attributes, head, body))}`,
     inlineStyles: styles,
@@ -70,7 +77,6 @@ function situationOf(page: CheckoutPage): Situation {
   };
 }
 
-/** The script is loaded before the data is parsed only if the browser has it cached; it waits for the document in any case. */
 function dataBlock(data: PageData): VElement {
   const json = JSON.stringify(data).replaceAll("<", String.raw`\u003c`);
   return h("script", { type: "application/json", id: "data" }, json);

@@ -7,6 +7,8 @@ import type {
   RefusalReason,
 } from "./checkoutState.ts";
 
+import { IDLE, type PayerSide } from "./payerSide.ts";
+
 // Everything that decides what the page shows. The server fills in what it knows; the script adds what only a browser knows.
 
 /** The result of recomputing the shown addresses from the terms. "unchecked" on the server and before the script has run. */
@@ -21,12 +23,6 @@ export type ShownWallet = {
   readonly icon: string | null;
   /** The kind of networks on which it pays. */
   readonly namespace: CheckoutInbox["namespace"];
-};
-
-/** How far a payment by a wallet of this browser is. */
-export type WalletStep = {
-  readonly wallet: string;
-  readonly step: "asking" | "sent" | "refused" | "poor" | "network";
 };
 
 export type Situation = {
@@ -60,7 +56,8 @@ export type Situation = {
   /** After a deposit on hold: the payer pressed the button that pays the right way. */
   readonly isPayingAgain: boolean;
   readonly wallets: readonly ShownWallet[];
-  readonly walletStep: WalletStep | null;
+  /** What a wallet of this browser was asked, and how it went. */
+  readonly payer: PayerSide;
   readonly copied: { readonly what: "amount" | "address"; readonly isSelectedOnly: boolean } | null;
   readonly connection: { readonly isLost: boolean; readonly retrySeconds: number; readonly isBack: boolean };
   /** What screen readers hear next. */
@@ -89,7 +86,7 @@ export function emptySituation(intentId: string): Situation {
     amountText: "",
     isPayingAgain: false,
     wallets: [],
-    walletStep: null,
+    payer: IDLE,
     copied: null,
     connection: { isLost: false, retrySeconds: 0, isBack: false },
     announcement: "",

@@ -37,6 +37,8 @@ async function bundle(entry: string, format: "esm" | "iife", plugins: Plugin[] =
     target: "es2022",
     charset: "utf8",
     legalComments: "none",
+    // Nothing here differs in strict mode, so the script for pages without modules need not ask for it.
+    tsconfigRaw: { compilerOptions: { alwaysStrict: false, strict: false } },
   });
   const [output] = built.outputFiles;
   if (output === undefined) throw new Error(`the bundle of ${entry} is empty`);

@@ -117,7 +117,7 @@ class MountedCheckout implements Checkout {
     const place = this.#place;
     const target = typeof place === "string" && place ? document.querySelector(place) : place;
     if (target === null) {
-      this.#fail("no_target", "no such target");
+      this.#fail("no_target");
       return false;
     }
     mounted.delete(place);
@@ -143,11 +143,16 @@ class MountedCheckout implements Checkout {
   async #load(): Promise<void> {
     const round = ++this.#round;
     const isVoid = () => this.#isOver || round !== this.#round;
+    const fail = (code: CheckoutErrorCode) => void (isVoid() || this.#fail(code));
     try {
       // Without a body and headers of its own the request needs no preflight.
-      const response = await fetch(`${this.#address}/session`, { method: "POST", credentials: "omit" });
+      const ask = (mode: RequestMode) =>
+        fetch(`${this.#address}/session`, { method: "POST", credentials: "omit", mode });
+      // A browser hides the refusal of an unlisted origin, as if nobody had answered. Without CORS it has the status 0.
+      const response = await ask("cors").catch(() => ask("no-cors"));
+      const { status } = response;
+      if (status !== 200) return fail(status ? (status === 401 ? "wrong_intent" : "not_opened") : "wrong_origin");
       const { ticket } = (await response.json()) as { ticket?: string };
-      if (!ticket) throw new Error();
       if (isVoid()) return;
       const { locale, theme, expectedPayout } = this.options;
       const query = new URLSearchParams({
@@ -159,7 +164,7 @@ class MountedCheckout implements Checkout {
       if (this.#frame) this.#frame.src = url;
       else location.assign(url);
     } catch {
-      if (!isVoid()) this.#fail("not_opened", "no answer, or the page is not on the list of origins");
+      fail("not_opened");
     }
   }
 
@@ -181,7 +186,8 @@ class MountedCheckout implements Checkout {
         this.#emit<"ready">("Ready", {});
         break;
       case "tributary:size":
-        if (this.#mode === "inline" && Number.isFinite(data.height))
+        // What is no number makes no height, and changes nothing.
+        if (this.#mode === "inline")
           frame.style.height = `${Math.min(Math.max(data.height, HEIGHT_MIN_PX), HEIGHT_MAX_PX)}px`;
         break;
       case "tributary:status":
@@ -207,11 +213,13 @@ class MountedCheckout implements Checkout {
 
   /** Fails closed: an error of the check refuses. */
   async #verify({ terms, inboxes }: ShownPayment): Promise<void> {
-    const isOk = await Promise.resolve({ terms, inboxes }).then(this.options.expectedPayout).catch(console.error);
+    const result = await Promise.resolve({ terms, inboxes }).then(this.options.expectedPayout).catch(console.error);
     if (this.#isOver || !this.#frame) return;
-    if (isOk !== true) return this.#fail("not_verified", "unexpected address");
-    const addresses = inboxes.map((inbox) => inbox.address);
-    for (const each of addresses) this.#verified.add(each.toLowerCase());
+    if (result !== true) return this.#fail("not_verified", this.options.expectedPayout?.reason);
+    const addresses = inboxes.map(({ address }) => {
+      this.#verified.add(address.toLowerCase());
+      return address;
+    });
     this.#frame.style.visibility = "";
     this.#post("verified", { addresses });
   }
@@ -219,9 +227,9 @@ class MountedCheckout implements Checkout {
   readonly #post = (type: string, content: object): void =>
     this.#frame?.contentWindow?.postMessage({ type: `tributary:${type}`, ...content }, this.#origin);
 
-  #fail(code: CheckoutErrorCode, message: string): void {
+  #fail(code: CheckoutErrorCode, message: string = code): void {
     this.unmount();
-    console.error(`Tributary: ${message}`);
+    console.error(message);
     this.#emit<"error">("Error", { code, message });
   }
 

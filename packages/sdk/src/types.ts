@@ -24,10 +24,11 @@ export type CheckoutEvents = {
 };
 
 /**
- * no_target: no element matches `target`. not_opened: the service did not answer, or the page's origin is not on the account's list.
- * not_verified: `expectedPayout` refused an address; the frame is gone.
+ * no_target: no element matches `target`. wrong_intent: the service knows no intent with this id. wrong_origin: the page's origin is not on
+ * the account's list. not_opened: the service did not answer. not_verified: `expectedPayout` refused an address, with
+ * its reason as the message; the frame is gone.
  */
-export type CheckoutErrorCode = "no_target" | "not_opened" | "not_verified";
+export type CheckoutErrorCode = "no_target" | "wrong_intent" | "wrong_origin" | "not_opened" | "not_verified";
 
 /** What the frame is about to show. */
 export type ShownPayment = {
@@ -43,6 +44,8 @@ export type ShownPayment = {
 export type PayoutCheck = ((shown: ShownPayment) => boolean | Promise<boolean>) & {
   /** Whether a wallet of your page may be asked for this token, by its contract and the chain id in hex; any token where this is left out. */
   readonly mayAsk?: (token: string | undefined, chainId: string | undefined) => boolean;
+  /** Why the check last refused: the message of the `error` event. */
+  reason?: string | undefined;
 };
 
 export type MountOptions = {

@@ -1,5 +1,6 @@
 import { verifyInbox, type ExpectedInbox } from "@tributary/inbox/verify";
 import type { InboxTerms } from "@tributary/inbox/wire";
+import { agree } from "./agree.ts";
 import type { PayoutCheck } from "./types.ts";
 
 /** Where the merchant's money must arrive. It comes from the merchant's own code, never from the service. */
@@ -11,15 +12,15 @@ export type ExpectedPayout = Omit<ExpectedInbox, "inboxAddress"> & {
 /**
  * Makes the `expectedPayout` of `mount`: it recomputes every address that the frame is about to show from its terms, and compares them with
  * the payout. Bundle it with your own page; a script that the service serves cannot prove the service. Addresses of networks that it
- * cannot recompute are refused.
+ * cannot recompute are refused. A refusal is a `VerifyReason` of @tributary/inbox, "wrong_network" or "no_address".
  */
 export function expectPayout({ tokens, ...expected }: ExpectedPayout): PayoutCheck {
   const check: PayoutCheck = ({ terms, inboxes }) =>
-    inboxes.length > 0 &&
-    inboxes.every(
-      ({ namespace, address }) =>
-        namespace === "eip155" && verifyInbox(terms as InboxTerms, { ...expected, inboxAddress: address }).ok,
-    );
+    agree(check, inboxes, ({ namespace, address }) => {
+      if (namespace !== "eip155") return "wrong_network";
+      const verified = verifyInbox(terms as InboxTerms, { ...expected, inboxAddress: address });
+      return verified.ok ? undefined : verified.reason;
+    });
   if (tokens === undefined) return check;
   const mayAsk: PayoutCheck["mayAsk"] = (token, chainId) =>
     token !== undefined && tokens[Number(chainId)]?.toLowerCase() === token.toLowerCase();

@@ -1,6 +1,7 @@
 import { buildPayment } from "@tributary/inbox/solana/instructions";
-import { encodeKey, parseKey } from "@tributary/inbox/solana/keys";
+import { encodeKey, encodeSignature, parseKey } from "@tributary/inbox/solana/keys";
 import { encodeMessage } from "@tributary/inbox/solana/message";
+import { readCode, type WalletReply } from "../walletReply.ts";
 import type { StandardWallet, WalletAccount } from "./standardWallets.ts";
 
 export type SolanaPayment = {
@@ -13,10 +14,9 @@ export type SolanaPayment = {
   readonly inbox: { readonly address: string; readonly mint: string; readonly tokenProgram: string };
   readonly units: bigint;
   readonly decimals: number;
+  /** Called just before the wallet gets the transaction; false where another attempt has replaced this one. */
+  readonly hand: () => boolean;
 };
-
-/** network: the wallet has no account on the cluster. */
-export type SolanaOutcome = "sent" | "refused" | "poor" | "network";
 
 /** The names of the Wallet Standard; a private cluster is `solana:localnet`. */
 const CHAIN_NAMES: Readonly<Record<string, string>> = {
@@ -33,27 +33,27 @@ const MESSAGE_START_BYTES = 4;
 const KEY_BYTES = 32;
 
 /** Asks the wallet for one transfer to the inbox, on the right cluster, and for nothing else. */
-export async function payOnSolana(wallet: StandardWallet, payment: SolanaPayment): Promise<SolanaOutcome> {
+export async function payOnSolana(wallet: StandardWallet, payment: SolanaPayment): Promise<WalletReply> {
   const chain = CHAIN_NAMES[payment.cluster] ?? "solana:localnet";
   try {
     const { accounts } = await wallet.features["standard:connect"].connect();
     const account = accounts.find(({ address, chains }) => parseKey(address) !== undefined && chains.includes(chain));
-    if (account === undefined) return "network";
+    if (account === undefined) return { reason: "network" };
     const transaction = await requestTransaction(payment, account.address);
-    if (typeof transaction === "string") return transaction;
-    await signAndSend(wallet, { account, transaction, chain }, payment.publicRpcUrl);
-    return "sent";
-  } catch {
-    return "refused";
+    if (!(transaction instanceof Uint8Array)) return transaction;
+    if (!payment.hand()) return {};
+    return { hash: await signAndSend(wallet, { account, transaction, chain }, payment.publicRpcUrl) };
+  } catch (error) {
+    return { reason: readCode(error) };
   }
 }
 
-async function requestTransaction(payment: SolanaPayment, payer: string): Promise<Uint8Array | SolanaOutcome> {
+async function requestTransaction(payment: SolanaPayment, payer: string): Promise<Uint8Array | WalletReply> {
   const answer = await post(payment.requestUrl, { account: payer });
   const { transaction, error } = answer as { transaction?: string; error?: { param?: string } };
-  if (transaction === undefined) return error?.param === "account" ? "poor" : "refused";
+  if (transaction === undefined) return error?.param === "account" ? { reason: "poor" } : {};
   const bytes = Uint8Array.from(atob(transaction), (character) => character.charCodeAt(0));
-  return isPlainPayment(bytes, payment, payer) ? bytes : "refused";
+  return isPlainPayment(bytes, payment, payer) ? bytes : {};
 }
 
 /** Whether the bytes are the transfer that the page shows, and nothing beside it: the page computes them itself, but for the blockhash. */
@@ -68,11 +68,16 @@ function isPlainPayment(transaction: Uint8Array, payment: SolanaPayment, payer: 
 
 type Signing = { readonly account: WalletAccount; readonly transaction: Uint8Array; readonly chain: string };
 
-async function signAndSend({ features }: StandardWallet, signing: Signing, rpcUrl: string): Promise<void> {
+/** Returns the signature, as far as it is known. */
+async function signAndSend(
+  { features }: StandardWallet,
+  signing: Signing,
+  rpcUrl: string,
+): Promise<string | undefined> {
   const sender = features["solana:signAndSendTransaction"];
   if (sender !== undefined) {
-    await sender.signAndSendTransaction({ ...signing, options: { preflightCommitment: COMMITMENT } });
-    return;
+    const [sent] = await sender.signAndSendTransaction({ ...signing, options: { preflightCommitment: COMMITMENT } });
+    return sent === undefined ? undefined : encodeSignature(sent.signature);
   }
   const [output] = (await features["solana:signTransaction"]?.signTransaction(signing)) ?? [];
   if (output === undefined) throw new Error("the wallet signed nothing");
@@ -80,6 +85,7 @@ async function signAndSend({ features }: StandardWallet, signing: Signing, rpcUr
   const params = [signed, { encoding: "base64", preflightCommitment: COMMITMENT }];
   const sent = await post(rpcUrl, { jsonrpc: "2.0", id: 1, method: "sendTransaction", params });
   if ((sent as { result?: unknown }).result === undefined) throw new Error("the cluster refused the transaction");
+  return encodeSignature(output.signedTransaction.slice(1, SIGNATURES_BYTES));
 }
 
 async function post(url: string, body: object): Promise<unknown> {

@@ -16,7 +16,9 @@ export type StandardWallet = {
       signTransaction(input: SignInput): Promise<readonly { readonly signedTransaction: Uint8Array }[]>;
     };
     readonly "solana:signAndSendTransaction"?: {
-      signAndSendTransaction(input: SignInput & { readonly options: SendOptions }): Promise<unknown>;
+      signAndSendTransaction(
+        input: SignInput & { readonly options: SendOptions },
+      ): Promise<readonly { readonly signature: Uint8Array }[]>;
     };
   };
 };

@@ -45,9 +45,11 @@ export const de: Messages<"one" | "other"> = {
   "choose.minutes": { one: "etwa {n} Minute", other: "etwa {n} Minuten" },
   "choose.fee": "Gebühr etwa {fee}",
   "choose.feeLow": "Gebühr unter {fee}",
+  "choose.feeTiny": "Gebühr unter 1 Cent",
   "choose.best": "Am einfachsten",
   "choose.paused": "Pausiert: Wir sehen dieses Netz gerade nicht klar. Versuchen Sie es in ein paar Minuten wieder.",
   "choose.notHere": "Dieser Shop nimmt das für diese Zahlung nicht an.",
+  "choose.rest": "Nimmt dieser Shop nicht an ({n})",
   "choose.noneLeft":
     "Gerade ist kein Zahlungsweg offen. Nichts ist verloren: Versuchen Sie es in ein paar Minuten wieder.",
   "pay.title": "Senden Sie {amount} auf {network}",
@@ -64,6 +66,7 @@ export const de: Messages<"one" | "other"> = {
   "pay.showCode": "Code für ein anderes Gerät zeigen",
   "pay.codeWallet": "Mit Ihrer Wallet-App scannen",
   "pay.codeWalletDo": "Betrag, Netz und Adresse stehen im Code. Nichts zu tippen.",
+  "pay.codeOpenDo": "Netz und Adresse stehen im Code. Den Betrag tippen Sie.",
   "pay.codeAddress": "Adresse scannen oder kopieren",
   "pay.codeAddressDo":
     "Im Code steht nur die Adresse: Den Betrag geben Sie ein, und Sie wählen {network}. Richtig für Börsen.",
@@ -84,6 +87,21 @@ export const de: Messages<"one" | "other"> = {
     "{wallet} hat kein Konto auf {network}. Wechseln Sie dort das Netz, oder wählen Sie eine andere Wallet.",
   "pay.walletPoor":
     "{wallet} hat zu wenig {symbol} auf {network}. Wählen Sie ein anderes Netz, oder laden Sie sie auf.",
+  "pay.walletMined": "{network} hat Ihre Überweisung. Gleich erscheint sie hier.",
+  "pay.walletSlow":
+    "{wallet} meldet, gesendet zu haben, und {network} zeigt es noch nicht. Sehen Sie in der Wallet nach, bevor Sie es erneut versuchen.",
+  "pay.walletWaits": "Öffnen Sie {wallet}: Dort wartet eine Anfrage.",
+  "pay.walletUnknown":
+    "Wir wissen noch nicht, ob {wallet} gesendet hat. Sehen Sie in der Wallet nach, bevor Sie es erneut versuchen.",
+  "pay.walletLost":
+    "{network} zeigt diese Überweisung nicht mehr: Sie wurde ersetzt oder verworfen. Sehen Sie in der Wallet nach, bevor Sie es erneut versuchen.",
+  "pay.walletElsewhere":
+    "{wallet} ist in einem anderen Netz, und {network} zeigt die Überweisung nicht. Sehen Sie in der Wallet nach, bevor Sie es erneut versuchen.",
+  "pay.walletUnready":
+    "{wallet} war nicht bereit und wurde um nichts gebeten. Versuchen Sie es erneut, oder scannen Sie den Code.",
+  "pay.walletReverted":
+    "{network} hat die Überweisung von {wallet} abgelehnt: Es kam nichts an. Versuchen Sie es erneut, oder scannen Sie den Code.",
+  "pay.walletDeny": "Ich habe nicht gesendet",
   "seen.title": "Wir sehen Ihre Zahlung",
   "seen.do": "{amount} ist unterwegs zu {merchant}. Sie können diese Seite schließen, nichts geht verloren.",
   "seen.ring": "von {m}",
@@ -132,6 +150,7 @@ export const de: Messages<"one" | "other"> = {
   "dep.dropped": "Vom Netz zurückgenommen",
   "dep.late": "Kam zu spät",
   "open.wait": "Ihre Zahlung wird geöffnet …",
+  "open.slow": "Die Seite braucht länger als sonst. Wenn Sie gezahlt haben, zählt es trotzdem.",
   "stale.title": "Dieser Link wurde durch einen neueren ersetzt",
   "stale.do": "Öffnen Sie die Zahlung noch einmal im Shop. Wenn Sie schon gezahlt haben, zählt es.",
   "used.title": "Dieser Link wurde schon benutzt",

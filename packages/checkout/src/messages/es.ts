@@ -45,9 +45,11 @@ export const es: Messages<"one" | "many" | "other"> = {
   "choose.minutes": { one: "cerca de {n} minuto", many: "cerca de {n} de minutos", other: "cerca de {n} minutos" },
   "choose.fee": "comisión de unos {fee}",
   "choose.feeLow": "comisión menor de {fee}",
+  "choose.feeTiny": "comisión de menos de 1 centavo",
   "choose.best": "Más fácil",
   "choose.paused": "En pausa: ahora no vemos bien esta red. Inténtalo de nuevo en unos minutos.",
   "choose.notHere": "Esta tienda no lo acepta para este pago.",
+  "choose.rest": "No aceptados por esta tienda ({n})",
   "choose.noneLeft":
     "Ahora mismo no hay ninguna forma de pago abierta. No se pierde nada: inténtalo de nuevo en unos minutos.",
   "pay.title": "Envía {amount} en {network}",
@@ -68,6 +70,7 @@ export const es: Messages<"one" | "many" | "other"> = {
   "pay.showCode": "Mostrar un código para otro dispositivo",
   "pay.codeWallet": "Escanea con tu app de billetera",
   "pay.codeWalletDo": "El importe, la red y la dirección están en el código. No hay que escribir nada.",
+  "pay.codeOpenDo": "La red y la dirección están en el código. Tú escribes el importe.",
   "pay.codeAddress": "Escanea o copia la dirección",
   "pay.codeAddressDo":
     "El código solo tiene la dirección: escribe tú el importe y elige {network}. Adecuado para exchanges.",
@@ -85,6 +88,19 @@ export const es: Messages<"one" | "many" | "other"> = {
   "pay.walletNo": "{wallet} no lo envió. No se ha pagado nada: inténtalo de nuevo o escanea el código.",
   "pay.walletNetwork": "{wallet} no tiene cuenta en {network}. Cambie su red o elija otro monedero.",
   "pay.walletPoor": "{wallet} tiene muy poco {symbol} en {network}. Elige otra red o recárgala.",
+  "pay.walletMined": "{network} tiene tu envío. Aparecerá aquí en un momento.",
+  "pay.walletSlow":
+    "{wallet} dice que lo ha enviado y {network} aún no lo muestra. Mira en tu monedero antes de volver a intentarlo.",
+  "pay.walletWaits": "Abre {wallet}: allí espera una solicitud.",
+  "pay.walletUnknown": "Aún no sabemos si {wallet} lo ha enviado. Mira en tu monedero antes de volver a intentarlo.",
+  "pay.walletLost":
+    "{network} ya no muestra este envío: se sustituyó o se descartó. Mira en tu monedero antes de volver a intentarlo.",
+  "pay.walletElsewhere":
+    "{wallet} está en otra red y {network} no muestra el envío. Mira en tu monedero antes de volver a intentarlo.",
+  "pay.walletUnready": "{wallet} no estaba listo y no se le pidió nada. Inténtalo de nuevo o escanea el código.",
+  "pay.walletReverted":
+    "{network} rechazó el envío de {wallet}: no llegó nada. Inténtalo de nuevo o escanea el código.",
+  "pay.walletDeny": "No lo he enviado",
   "seen.title": "Vemos tu pago",
   "seen.do": "{amount} va de camino a {merchant}. Puedes cerrar esta página, no se pierde nada.",
   "seen.ring": "de {m}",
@@ -141,6 +157,7 @@ export const es: Messages<"one" | "many" | "other"> = {
   "dep.dropped": "Deshecha por la red",
   "dep.late": "Llegó tarde",
   "open.wait": "Abriendo tu pago …",
+  "open.slow": "La página tarda más de lo habitual. Si ya has pagado, cuenta igualmente.",
   "stale.title": "Este enlace fue reemplazado por otro más nuevo",
   "stale.do": "Abre el pago otra vez desde la tienda. Si ya has pagado, sigue contando.",
   "used.title": "Este enlace ya se usó",

@@ -45,9 +45,11 @@ export const fr: Messages<"one" | "many" | "other"> = {
   "choose.minutes": { one: "environ {n} minute", many: "environ {n} de minutes", other: "environ {n} minutes" },
   "choose.fee": "frais d’environ {fee}",
   "choose.feeLow": "frais de moins de {fee}",
+  "choose.feeTiny": "frais de moins d’un centime",
   "choose.best": "Le plus simple",
   "choose.paused": "En pause : nous voyons mal ce réseau en ce moment. Réessayez dans quelques minutes.",
   "choose.notHere": "Cette boutique ne l’accepte pas pour ce paiement.",
+  "choose.rest": "Non acceptés par cette boutique ({n})",
   "choose.noneLeft":
     "Aucun moyen de payer n’est ouvert en ce moment. Rien n’est perdu : réessayez dans quelques minutes.",
   "pay.title": "Envoyez {amount} sur {network}",
@@ -68,6 +70,7 @@ export const fr: Messages<"one" | "many" | "other"> = {
   "pay.showCode": "Afficher un code pour un autre appareil",
   "pay.codeWallet": "Scannez avec votre portefeuille",
   "pay.codeWalletDo": "Montant, réseau et adresse sont dans le code. Rien à saisir.",
+  "pay.codeOpenDo": "Le réseau et l’adresse sont dans le code. Vous saisissez le montant.",
   "pay.codeAddress": "Scannez ou copiez l’adresse",
   "pay.codeAddressDo":
     "Le code ne contient que l’adresse : vous saisissez le montant et choisissez {network}. Convient aux plateformes d’échange.",
@@ -87,6 +90,19 @@ export const fr: Messages<"one" | "many" | "other"> = {
     "{wallet} n’a pas de compte sur {network}. Changez son réseau ou choisissez un autre portefeuille.",
   "pay.walletPoor":
     "{wallet} n’a pas assez de {symbol} sur {network}. Choisissez un autre réseau, ou approvisionnez-le.",
+  "pay.walletMined": "{network} a votre envoi. Il apparaît ici dans un instant.",
+  "pay.walletSlow":
+    "{wallet} indique l’avoir envoyé, et {network} ne le montre pas encore. Regardez dans votre portefeuille avant de réessayer.",
+  "pay.walletWaits": "Ouvrez {wallet} : une demande y attend.",
+  "pay.walletUnknown":
+    "Nous ne savons pas encore si {wallet} l’a envoyé. Regardez dans votre portefeuille avant de réessayer.",
+  "pay.walletLost":
+    "{network} ne montre plus cet envoi : il a été remplacé ou abandonné. Regardez dans votre portefeuille avant de réessayer.",
+  "pay.walletElsewhere":
+    "{wallet} est sur un autre réseau, et {network} ne montre pas l’envoi. Regardez dans votre portefeuille avant de réessayer.",
+  "pay.walletUnready": "{wallet} n’était pas prêt, et rien ne lui a été demandé. Réessayez, ou scannez le code.",
+  "pay.walletReverted": "{network} a refusé l’envoi de {wallet} : rien n’est arrivé. Réessayez, ou scannez le code.",
+  "pay.walletDeny": "Je ne l’ai pas envoyé",
   "seen.title": "Nous voyons votre paiement",
   "seen.do": "{amount} est en route vers {merchant}. Vous pouvez fermer cette page, rien ne se perd.",
   "seen.ring": "sur {m}",
@@ -144,6 +160,7 @@ export const fr: Messages<"one" | "many" | "other"> = {
   "dep.dropped": "Repris par le réseau",
   "dep.late": "Arrivé tard",
   "open.wait": "Ouverture de votre paiement …",
+  "open.slow": "La page met plus de temps que d’habitude. Si vous avez payé, cela compte quand même.",
   "stale.title": "Ce lien a été remplacé par un plus récent",
   "stale.do": "Rouvrez le paiement depuis la boutique. Si vous avez déjà payé, cela compte toujours.",
   "used.title": "Ce lien a déjà servi",

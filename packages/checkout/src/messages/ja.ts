@@ -45,9 +45,11 @@ export const ja: Messages = {
   "choose.minutes": { other: "約 {n} 分" },
   "choose.fee": "手数料 約 {fee}",
   "choose.feeLow": "手数料 {fee} 未満",
+  "choose.feeTiny": "手数料 1 セント未満",
   "choose.best": "一番かんたん",
   "choose.paused": "一時停止中：現在このネットワークをはっきり確認できません。数分後にもう一度お試しください。",
   "choose.notHere": "このお店では、このお支払いに使えません。",
+  "choose.rest": "このお店では使えないもの（{n}）",
   "choose.noneLeft": "今使える支払い方法がありません。失われたものはありません。数分後にもう一度お試しください。",
   "pay.title": "{network} で {amount} を送ってください",
   "pay.titleOpen": "{network} で {symbol} を送ってください",
@@ -63,6 +65,7 @@ export const ja: Messages = {
   "pay.showCode": "別の端末用のコードを表示",
   "pay.codeWallet": "ウォレットアプリで読み取る",
   "pay.codeWalletDo": "金額、ネットワーク、アドレスはコードに入っています。入力は不要です。",
+  "pay.codeOpenDo": "ネットワークとアドレスはコードに入っています。金額は入力してください。",
   "pay.codeAddress": "アドレスを読み取るかコピーする",
   "pay.codeAddressDo":
     "コードにはアドレスだけが入っています。金額を入力し、{network} を選んでください。取引所からの送金に向いています。",
@@ -83,6 +86,20 @@ export const ja: Messages = {
     "{wallet} には {network} のアカウントがありません。ネットワークを切り替えるか、別のウォレットを選んでください。",
   "pay.walletPoor":
     "{wallet} には {network} の {symbol} が足りません。別のネットワークを選ぶか、残高を足してください。",
+  "pay.walletMined": "{network} に送金が届きました。まもなくここに表示されます。",
+  "pay.walletSlow":
+    "{wallet} は送ったと伝えていますが、{network} にまだ見当たりません。もう一度試す前にウォレットをご確認ください。",
+  "pay.walletWaits": "{wallet} を開いてください。リクエストが待っています。",
+  "pay.walletUnknown": "{wallet} から送られたかどうか、まだ分かりません。もう一度試す前にウォレットをご確認ください。",
+  "pay.walletLost":
+    "{network} にこの送金が見当たらなくなりました。置き換えられたか破棄されました。もう一度試す前にウォレットをご確認ください。",
+  "pay.walletElsewhere":
+    "{wallet} は別のネットワークにあり、{network} に送金が見当たりません。もう一度試す前にウォレットをご確認ください。",
+  "pay.walletUnready":
+    "{wallet} の準備ができておらず、何も依頼していません。もう一度試すか、コードを読み取ってください。",
+  "pay.walletReverted":
+    "{network} が {wallet} の送金を拒否しました。何も届いていません。もう一度試すか、コードを読み取ってください。",
+  "pay.walletDeny": "送っていません",
   "seen.title": "お支払いを確認しています",
   "seen.do": "{amount} が {merchant} に向かっています。このページを閉じても大丈夫です。",
   "seen.ring": "/ {m}",
@@ -126,6 +143,7 @@ export const ja: Messages = {
   "dep.dropped": "ネットワークが取り消し",
   "dep.late": "遅れて到着",
   "open.wait": "お支払いを開いています …",
+  "open.slow": "ページの表示に時間がかかっています。お支払い済みなら有効です。",
   "stale.title": "このリンクは新しいものに替わりました",
   "stale.do": "お店からもう一度お支払いを開いてください。すでに支払われた場合は有効です。",
   "used.title": "このリンクは使用済みです",

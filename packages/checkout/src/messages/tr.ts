@@ -45,9 +45,11 @@ export const tr: Messages<"one" | "other"> = {
   "choose.minutes": { one: "yaklaşık {n} dakika", other: "yaklaşık {n} dakika" },
   "choose.fee": "ücret yaklaşık {fee}",
   "choose.feeLow": "ücret en çok {fee}",
+  "choose.feeTiny": "ücret 1 sentten az",
   "choose.best": "En kolay",
   "choose.paused": "Durduruldu: bu ağı şu anda net göremiyoruz. Birkaç dakika sonra yeniden deneyin.",
   "choose.notHere": "Bu mağaza bu ödemede bunu kabul etmiyor.",
+  "choose.rest": "Bu mağazanın kabul etmedikleri ({n})",
   "choose.noneLeft": "Şu anda açık bir ödeme yolu yok. Hiçbir şey kaybolmadı: birkaç dakika sonra yeniden deneyin.",
   "pay.title": "{network} ağında {amount} gönderin",
   "pay.titleOpen": "{network} ağında {symbol} gönderin",
@@ -63,6 +65,7 @@ export const tr: Messages<"one" | "other"> = {
   "pay.showCode": "Başka bir cihaz için kod göster",
   "pay.codeWallet": "Cüzdan uygulamanızla tarayın",
   "pay.codeWalletDo": "Tutar, ağ ve adres kodun içinde. Yazacak bir şey yok.",
+  "pay.codeOpenDo": "Ağ ve adres kodun içinde. Tutarı siz yazarsınız.",
   "pay.codeAddress": "Adresi tarayın veya kopyalayın",
   "pay.codeAddressDo":
     "Kodda yalnız adres var: tutarı siz yazar, {network} ağını siz seçersiniz. Borsalar için uygundur.",
@@ -81,6 +84,19 @@ export const tr: Messages<"one" | "other"> = {
   "pay.walletNetwork":
     "{wallet} cüzdanının {network} üzerinde hesabı yok. Ağını değiştirin veya başka bir cüzdan seçin.",
   "pay.walletPoor": "{wallet} içinde {network} ağında çok az {symbol} var. Başka bir ağ seçin veya para ekleyin.",
+  "pay.walletMined": "{network} gönderiminizi aldı. Birazdan burada görünür.",
+  "pay.walletSlow":
+    "{wallet} gönderdiğini söylüyor, {network} ise henüz göstermiyor. Yeniden denemeden önce cüzdanınıza bakın.",
+  "pay.walletWaits": "{wallet} uygulamasını açın: orada bir istek bekliyor.",
+  "pay.walletUnknown": "{wallet} gönderdi mi henüz bilmiyoruz. Yeniden denemeden önce cüzdanınıza bakın.",
+  "pay.walletLost":
+    "{network} bu gönderimi artık göstermiyor: değiştirildi veya düşürüldü. Yeniden denemeden önce cüzdanınıza bakın.",
+  "pay.walletElsewhere":
+    "{wallet} başka bir ağda ve {network} gönderimi göstermiyor. Yeniden denemeden önce cüzdanınıza bakın.",
+  "pay.walletUnready": "{wallet} hazır değildi ve ondan bir şey istenmedi. Yeniden deneyin veya kodu tarayın.",
+  "pay.walletReverted":
+    "{network}, {wallet} gönderimini reddetti: hiçbir şey ulaşmadı. Yeniden deneyin veya kodu tarayın.",
+  "pay.walletDeny": "Ben göndermedim",
   "seen.title": "Ödemenizi görüyoruz",
   "seen.do": "{amount}, {merchant} mağazasına doğru yolda. Bu sayfayı kapatabilirsiniz, hiçbir şey kaybolmaz.",
   "seen.ring": "/ {m}",
@@ -127,6 +143,7 @@ export const tr: Messages<"one" | "other"> = {
   "dep.dropped": "Ağ geri aldı",
   "dep.late": "Geç geldi",
   "open.wait": "Ödemeniz açılıyor …",
+  "open.slow": "Sayfa her zamankinden uzun sürüyor. Ödediyseniz yine de geçerlidir.",
   "stale.title": "Bu bağlantının yerini daha yenisi aldı",
   "stale.do": "Ödemeyi mağazadan yeniden açın. Zaten ödediyseniz geçerlidir.",
   "used.title": "Bu bağlantı zaten kullanıldı",

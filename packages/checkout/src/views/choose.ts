@@ -5,12 +5,14 @@ import { h, type Child, type VElement } from "../vnode.ts";
 import { icon } from "./icons.ts";
 import { nowDo } from "./parts.ts";
 import { banner } from "./status.ts";
+import { walletNote } from "./wallets.ts";
 import type { PaymentContext } from "./viewContext.ts";
 
 const SEARCHED_MIN = 6;
 const SECONDS_SHOWN_MAX = 59;
 /** Fees up to this many dollars are "under", because the estimate is an upper bound. */
 const LOW_FEE_USD_MAX = 0.05;
+const CENT_USD = 0.01;
 
 /** The choice of coin and network. Greyed entries stay focusable and say why. */
 export function chooseTask(context: PaymentContext): Child[] {
@@ -19,16 +21,30 @@ export function chooseTask(context: PaymentContext): Child[] {
   const found = searchOrigins(origins, situation.searchText);
   const open = found.filter((origin) => origin.isIssuable).length;
   const isNoneLeft = origins.every((origin) => !origin.isIssuable);
-  return [
-    banner(context),
-    nowDo(t.text("choose.title"), [t.text("choose.do")]),
-    isNoneLeft && h("p.note.warn", {}, icon("clock"), h("span", {}, t.text("choose.noneLeft"))),
-    origins.length >= SEARCHED_MIN && searchField(context),
+  // What is paused may open again; what the payment does not take is behind one line, unless it is searched for.
+  const isTaken = ({ reason, isIssuable }: CheckoutOrigin) => isIssuable || reason === "paused";
+  const [first, rest] =
+    situation.searchText === "" ? [found.filter(isTaken), found.filter((origin) => !isTaken(origin))] : [found, []];
+  const list = (shown: readonly CheckoutOrigin[]) =>
     h(
       "ul.pick",
       {},
-      found.map((origin) => h("li", {}, option(context, origin))),
-    ),
+      shown.map((origin) => h("li", {}, option(context, origin))),
+    );
+  return [
+    banner(context),
+    nowDo(t.text("choose.title"), [t.text("choose.do")]),
+    walletNote(context),
+    isNoneLeft && h("p.note.warn", {}, icon("clock"), h("span", {}, t.text("choose.noneLeft"))),
+    origins.length >= SEARCHED_MIN && searchField(context),
+    list(first),
+    rest.length > 0 &&
+      h(
+        "details.others",
+        {},
+        h("summary", {}, icon("turn", "turn flip"), t.text("choose.rest", { n: String(rest.length) })),
+        list(rest),
+      ),
     h(
       "p",
       { class: found.length === 0 ? "dim" : "vh", id: "found" },
@@ -84,7 +100,8 @@ function hint({ t }: PaymentContext, { expectedSeconds, feeUsdMax }: CheckoutOri
     parts.push(t.plural(isSeconds ? "choose.seconds" : "choose.minutes", count));
   }
   if (feeUsdMax !== null) {
-    const key = Number(feeUsdMax) <= LOW_FEE_USD_MAX ? "choose.feeLow" : "choose.fee";
+    const fee = Number(feeUsdMax);
+    const key = fee < CENT_USD ? "choose.feeTiny" : fee <= LOW_FEE_USD_MAX ? "choose.feeLow" : "choose.fee";
     parts.push(t.text(key, { fee: formatUsd(feeUsdMax, t.locale) }));
   }
   return parts.join(t.locale === "ar" ? "، " : ", ");

@@ -98,9 +98,9 @@ function ways(context: PaymentContext): Child {
         h("label", { for: "way-address" }, t.text("pay.wayAddress")),
       ),
       isFolded && phoneWallets(context, uri),
-      walletNote(context),
     ],
-    uri === undefined && typedPayment(context, target),
+    typedPayment(context, target),
+    walletNote(context),
     !isFolded && codes,
     rows(context, target),
     addressNote(context, target, uri === undefined),
@@ -115,13 +115,14 @@ function ways(context: PaymentContext): Child {
 }
 
 /**
- * Without a price, a wallet on Solana needs the amount first, because it gets the whole transaction. A code would change with each digit. An app of a
- * phone opens the page in its own browser, where it is a wallet of that browser.
+ * Without a price, a wallet needs the amount first. A code would change with each digit. An app of a phone opens the page in its own
+ * browser, where it is a wallet of that browser.
  */
 function typedPayment(context: PaymentContext, target: PayTarget): Child {
   const { t, state, situation } = context;
-  if (state.remaining !== null || target.inbox.namespace !== "solana" || !situation.isLive) return null;
+  if (state.remaining !== null || !situation.isLive) return null;
   const buttons = browserWallets(context);
+  if (buttons === null && target.inbox.namespace !== "solana") return null;
   if (buttons === null) return situation.isPhone ? phoneWallets(context) : openInTab(context);
   const typed = typedDecimal(situation.amountText, target.origin?.decimals ?? state.decimals);
   const attributes = { id: "typed-amount", inputmode: "decimal", autocomplete: "off", maxlength: 20 };
@@ -137,7 +138,6 @@ function typedPayment(context: PaymentContext, target: PayTarget): Child {
       h("bdi", {}, typed === null ? targetSymbol(context) : targetMoney(context, typed)),
     ),
     h("div.btns", {}, buttons),
-    walletNote(context),
   );
 }
 
@@ -164,8 +164,11 @@ function walletCode(context: PaymentContext, uri: string): VElement {
       {},
       isNew && h("span.flag", {}, t.rich("under.flag", { left: amount })),
       h("b", {}, t.text("pay.codeWallet")),
-      h("span.dim", {}, t.text("pay.codeWalletDo")),
-      !situation.isPhone && [browserWallets(context) ?? openInTab(context), openInApp(context, uri)],
+      h("span.dim", {}, t.text(state.remaining === null ? "pay.codeOpenDo" : "pay.codeWalletDo")),
+      !situation.isPhone && [
+        state.remaining !== null && (browserWallets(context) ?? openInTab(context)),
+        openInApp(context, uri),
+      ],
     ),
   );
 }

@@ -1,5 +1,7 @@
 import { typedDecimal } from "../format.ts";
 import { phoneWalletsFor } from "../phoneWallets.ts";
+import type { TextKey } from "../messages/messages.ts";
+import { canDeny, isOpen, isSlow, type PayerRequest, type WalletNote } from "../payerSide.ts";
 import type { ShownWallet } from "../situation.ts";
 import { h, type Child, type VElement } from "../vnode.ts";
 import { icon } from "./icons.ts";
@@ -28,10 +30,9 @@ export function openInTab(context: PaymentContext): VElement | undefined {
 
 /** Wallets that announced themselves in this browser. The first gets the filled button; the others are folded. */
 export function browserWallets(context: PaymentContext): Child {
-  const { t, state, target } = context;
+  const { t } = context;
   const [first, ...others] = walletsHere(context);
-  // On Solana the payer types the amount where there is no price.
-  if (first === undefined || (state.remaining === null && target?.inbox.namespace !== "solana")) return null;
+  if (first === undefined) return null;
   return [
     walletButton(context, first, "btn main"),
     others.length > 0 &&
@@ -49,7 +50,6 @@ export function browserWallets(context: PaymentContext): Child {
 }
 
 function walletButton({ t, state, target, situation }: PaymentContext, wallet: ShownWallet, classes: string): VElement {
-  const step = situation.walletStep?.step;
   const { amountText } = situation;
   const isTyping =
     state.remaining === null && typedDecimal(amountText, target?.origin?.decimals ?? state.decimals) === null;
@@ -60,7 +60,7 @@ function walletButton({ t, state, target, situation }: PaymentContext, wallet: S
       type: "button",
       "data-do": "wallet",
       "data-value": wallet.id,
-      "aria-disabled": isTyping || step === "asking" || step === "sent" ? "true" : undefined,
+      "aria-disabled": isTyping || isOpen(situation.payer) ? "true" : undefined,
     },
     walletGlyph(wallet),
     h("span", {}, classes === "btn" ? h("bdi", {}, wallet.name) : t.rich("pay.with", { wallet: wallet.name })),
@@ -87,28 +87,65 @@ export function phoneWallets(context: PaymentContext, uri?: string): VElement {
     uri === undefined ? "div.btns" : "div.by-wallet.btns",
     {},
     uri !== undefined && h("p.dim", {}, t.text("pay.doPhone")),
-    walletsHere(context).length > 0 ? browserWallets(context) : [h("div.wallets", {}, apps), openInTab(context)],
+    walletsHere(context).length === 0
+      ? [h("div.wallets", {}, apps), openInTab(context)]
+      : context.state.remaining !== null && browserWallets(context),
     uri !== undefined && h("a.link", { href: uri }, t.text("pay.openApp")),
   );
 }
 
-export function walletNote(context: PaymentContext): VElement | null {
-  const { t, situation } = context;
-  const { walletStep } = situation;
-  if (walletStep === null) return null;
-  const { wallet, step } = walletStep;
-  const sentence = {
-    asking: () => t.rich("pay.walletAsk", { wallet }),
-    sent: () => t.rich("pay.walletSent", { wallet }),
-    refused: () => t.rich("pay.walletNo", { wallet }),
-    network: () => t.rich("pay.walletNetwork", { wallet, network: targetNetwork(context) }),
-    poor: () => t.rich("pay.walletPoor", { wallet, symbol: targetSymbol(context), network: targetNetwork(context) }),
-  }[step]();
-  const isWarning = step !== "asking" && step !== "sent";
+/** What is known of the payer's own transfer. Every sentence is true in the state of the request that it is shown in. */
+export function walletNote(context: PaymentContext): Child {
+  const { t, situation, now } = context;
+  const { request, note } = situation.payer;
+  if (!situation.isLive) return null;
+  // Always there, so that readers hear what changes in it.
+  if (request === null && note === null) return h("div", { role: "status", id: "wallet-say" });
+  const wallet = request?.wallet ?? note?.wallet ?? "";
+  const network = request?.networkName ?? targetNetwork(context);
+  const key = request === null ? NOTES[note?.note ?? "unready"] : requestSentence(request, Date.parse(now));
+  const isWarning = request === null || !CALM.includes(key);
   return h(
-    "p",
-    { class: isWarning ? "note warn" : "note", id: "wallet-note" },
-    isWarning ? icon("ask") : h("span.dot"),
-    h("span", {}, sentence),
+    "div",
+    { role: "status", id: "wallet-say" },
+    h(
+      "p",
+      { class: isWarning ? "note warn" : "note", id: "wallet-note" },
+      isWarning ? icon("ask") : h("span.dot"),
+      h("span", {}, t.rich(key, { wallet, network, symbol: targetSymbol(context) })),
+    ),
+    canDeny(situation.payer, Date.parse(now)) &&
+      h("button.btn", { type: "button", "data-do": "deny", id: "deny" }, t.text("pay.walletDeny")),
   );
+}
+
+const NOTES = {
+  refused: "pay.walletNo",
+  poor: "pay.walletPoor",
+  network: "pay.walletNetwork",
+  unready: "pay.walletUnready",
+  busy: "pay.walletWaits",
+  reverted: "pay.walletReverted",
+} as const satisfies Record<WalletNote["note"], TextKey>;
+
+const CALM: readonly TextKey[] = ["pay.walletAsk", "pay.walletSent", "pay.walletMined"];
+
+function requestSentence(request: PayerRequest, now: number): TextKey {
+  switch (request.step) {
+    case "preparing":
+    case "asking":
+      return "pay.walletAsk";
+    case "waits":
+      return "pay.walletWaits";
+    case "sent":
+      return isSlow(request, now) ? "pay.walletSlow" : "pay.walletSent";
+    case "mined":
+      return "pay.walletMined";
+    case "unknown":
+      return "pay.walletUnknown";
+    case "lost":
+      return "pay.walletLost";
+    case "elsewhere":
+      return "pay.walletElsewhere";
+  }
 }

@@ -8,6 +8,7 @@ import { solanaTermsFromWire } from "@tributary/inbox/solana/wire";
 import { zeroAddress } from "@tributary/inbox/terms";
 import { verifyInbox, type ExpectedInbox as ExpectedEvmInbox } from "@tributary/inbox/verify";
 import type { InboxTerms } from "@tributary/inbox/wire";
+import { agree } from "../agree.ts";
 import type { PayoutCheck } from "../types.ts";
 
 /** Where the merchant's money must arrive on Solana. It comes from the merchant's own code, never from the service. */
@@ -20,11 +21,11 @@ export type ExpectedSolanaPayout = Omit<ExpectedInbox, "kind" | "address" | "tok
  * curve into your bundle.
  */
 export function expectSolanaPayout({ bridges, ...expected }: ExpectedSolanaPayout): PayoutCheck {
-  return ({ terms, inboxes }) => {
+  const check: PayoutCheck = ({ terms, inboxes }) => {
     const wire = terms as InboxTerms;
     const { solana } = wire;
-    if (solana === undefined) return false;
-    const verifyOnSolana = (address: string) => verifySolanaInbox(solana, { ...expected, kind: "pay", address }).ok;
+    if (solana === undefined) return agree(check, inboxes, () => "wrong_network");
+    const verifyOnSolana = (address: string) => verifySolanaInbox(solana, { ...expected, kind: "pay", address });
     const verifyOnEvm = (inboxAddress: string) => {
       const { address } = computeSolanaInbox(solanaTermsFromWire(solana), solana);
       return verifyInbox(wire, {
@@ -35,13 +36,13 @@ export function expectSolanaPayout({ bridges, ...expected }: ExpectedSolanaPayou
         feeBpsMax: 0,
         solana: expectInbox({ ...expected, kind: "pay", address }),
         ...(bridges && { bridges }),
-      }).ok;
+      });
     };
-    return (
-      inboxes.length > 0 &&
-      inboxes.every(({ namespace, address }) =>
-        namespace === "solana" ? verifyOnSolana(address) : namespace === "eip155" && verifyOnEvm(address),
-      )
-    );
+    return agree(check, inboxes, ({ namespace, address }) => {
+      if (namespace !== "solana" && namespace !== "eip155") return "wrong_network";
+      const verified = namespace === "solana" ? verifyOnSolana(address) : verifyOnEvm(address);
+      return verified.ok ? undefined : verified.reason;
+    });
   };
+  return check;
 }

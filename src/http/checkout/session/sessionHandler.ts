@@ -7,6 +7,7 @@ import {
   type OpenedSession,
   type Ticket,
 } from "../../../intent/checkout/session.ts";
+import { findIntentById } from "../../../intent/store.ts";
 import { Fault } from "../../../kernel/faults.ts";
 import { registerView } from "../../../view/registerView.ts";
 import { readHeaderValues } from "../../checks/readHeaderValues.ts";
@@ -22,6 +23,7 @@ import { BEARER_PREFIX, refusalFault, type CheckoutRequest } from "./requireSess
 import { formatSessionCookie } from "./sessionCookie.ts";
 
 const FAILED_OPENS_PER_MINUTE = 600;
+const READABLE = { "access-control-allow-origin": "*" };
 
 /**
  * Opens a session of the page. The page sends the credential from its fragment: the widget token, a handoff code, or in a merchant's page
@@ -35,7 +37,11 @@ export async function handleSessionRequest(
 ): Promise<FastifyReply> {
   const { intentId } = request.params;
   setPrivate(reply);
-  await context.limits.acquire("session", request, visitorKey(request, intentId));
+  // A page that asks for a ticket may read that it has to wait.
+  await context.limits.acquire("session", request, visitorKey(request, intentId)).catch((error: unknown) => {
+    reply.headers(READABLE);
+    throw error;
+  });
   const sessionRequest = await readSessionRequest(request.raw);
   const { credential } = sessionRequest;
   if (credential === undefined) {
@@ -102,6 +108,8 @@ async function sendTicket(
   const ticket: Ticket | undefined =
     origin === undefined || others.length > 0 ? undefined : await issueTicket(context.world, { intentId, origin });
   if (ticket === undefined || origin === undefined) {
+    // A page may learn that it has a wrong id. What a browser hides from an origin that is not listed stays hidden.
+    if ((await findIntentById(context.world.db, intentId)) === undefined) reply.headers(READABLE);
     const message = "The page's origin may not embed this checkout, and the request has no credential.";
     throw await failedAttemptFault(context, request, new Fault("unauthorized", { message }));
   }

@@ -7,6 +7,7 @@ import type { ShownDeposit } from "../../../deposit/deposit.ts";
 import { intentRecord } from "../../../intent/intentRecord.ts";
 import { findPayoutWay } from "../../../intent/routes/payoutWay.ts";
 import type { PinnedRoute } from "../../../intent/routes/routeSet.ts";
+import type { IntentRow } from "../../../intent/store.ts";
 import { payoutChain } from "../../../intent/payoutAsset.ts";
 import { arrivedUnits, remainingUnits, roundUpToMillionth } from "../../../intent/progress/remainingUnits.ts";
 import { caip10, caip19, caip2, displayAddress, namespaceOf, referenceOf, type Caip2 } from "../../../kernel/caip.ts";
@@ -18,6 +19,7 @@ import type {
   CheckoutInbox,
   CheckoutMerchant,
   CheckoutState,
+  HoldReason,
 } from "@tributary/checkout/checkoutState";
 import { determineStage, holdReason, shownExcessUnits } from "./stage.ts";
 import { TRANSFERS_SHOWN_MAX, type StateRow, type TransferRow } from "./stateRows.ts";
@@ -59,7 +61,7 @@ export function buildState(row: StateRow, context: StateContext): CheckoutState 
     excess: formatAmount(shownExcessUnits(intent)),
     minimum: formatAmount(intent.minimum_units),
     belowMinimum: formatAmount(row.waitingUnits),
-    deposits: shown.map((deposit) => toDeposit(row, deposit, context.catalog)),
+    deposits: shown.map((deposit) => toDeposit(row, deposit, context)),
     hasMoreDeposits: row.transfers.length > shown.length,
     held: findHold(row, shown, context),
     inboxes: listInboxes(row, context),
@@ -87,10 +89,11 @@ function toMerchant({ intent, merchantName, support, hasLogo }: StateRow, { conf
   };
 }
 
-function toDeposit(row: StateRow, deposit: ShownDeposit, catalog: Catalog): CheckoutDeposit {
+function toDeposit(row: StateRow, deposit: ShownDeposit, context: StateContext): CheckoutDeposit {
+  const { catalog } = context;
   const { intent, heads } = row;
   const head = heads.get(deposit.chain) ?? -1n;
-  const reason = holdReason(intent, deposit);
+  const reason = shownReason(intent, deposit, context);
   const isOnChain = deposit.status !== "dropped" && head >= deposit.block_number;
   const seenConfirmations = isOnChain ? Number(head - deposit.block_number) + 1 : 0;
   const required = deposit.required_confirmations;
@@ -161,15 +164,20 @@ function networkName(catalog: Catalog, chain: Caip2): string {
   return findChainDescription(catalog, chain)?.name ?? chain;
 }
 
-function findHold(
-  { intent }: StateRow,
-  deposits: readonly ShownDeposit[],
-  { catalog, now }: StateContext,
-): CheckoutHold | null {
+/** On a network that the payment takes, the coin is wrong: a payer who blamed the network would send the same coin again. */
+function shownReason(intent: IntentRow, deposit: ShownDeposit, { routes }: StateContext): HoldReason | null {
+  const reason = holdReason(intent, deposit);
+  const isTaken = routes.some(({ chain }) => chain === deposit.chain);
+  return reason === "wrong_network" && isTaken ? "wrong_token" : reason;
+}
+
+function findHold({ intent }: StateRow, deposits: readonly ShownDeposit[], context: StateContext): CheckoutHold | null {
+  const { catalog, now } = context;
   for (const deposit of deposits) {
-    const reason = deposit.status === "dropped" ? null : holdReason(intent, deposit);
+    const reason = deposit.status === "dropped" ? null : shownReason(intent, deposit, context);
     if (reason === null) continue;
-    const rescue = reason === "wrong_token" ? "now" : reason === "wrong_network" ? "later" : "unknown";
+    const isForeign = reason === "wrong_token" || reason === "wrong_network";
+    const rescue = isForeign ? (deposit.chain === payoutChain(intent) ? "now" : "later") : "unknown";
     const from = fromUnixSeconds(intent.recover_after);
     const isWithinReach = namespaceOf(deposit.chain) === intent.payout_namespace && intent.recovery !== zeroAddress;
     const canRescue = rescue !== "unknown" && isWithinReach;

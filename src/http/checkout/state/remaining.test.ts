@@ -183,6 +183,15 @@ describe("what a payer is asked for", () => {
     assert.deepEqual([paid.stage, paid.excess], ["paid", "0"], "a payer who typed the amount in words has paid");
   });
 
+  test("a wrong coin on a network that the payment takes is a wrong coin, and no wrong network", async () => {
+    const intent = await create(exact, { priceUnits: 25_000_000 });
+    await advance(1n);
+    await record(intent, { chain: AWAY, amountUnits: UNIT, token: OTHER_TOKEN });
+    await processMovements(world, AWAY);
+    const { held } = await stateOf(intent);
+    assert.deepEqual([held?.reason, held?.rescue], ["wrong_token", "later"]);
+  });
+
   for (let seed = SEEDS_FIRST; seed < SEEDS_FIRST + SEEDS; seed += 1) {
     test(`D47 whoever pays what the page asks for has paid, and is never asked for more than is missing (${seed})`, async () => {
       const random = new SeededRandom(`asked/${seed}`);
