@@ -31,6 +31,7 @@ const SMALL_BENCHES: readonly (readonly string[])[] = [
 
 export const DEEP_PARTS: readonly DeepPart[] = [
   { name: "everything is recovered without the service", command: ["test/drill/main.ts"], seconds: 35 },
+  { name: "the same by the page", command: ["test/drill/main.ts", "--page"], seconds: 60 },
   ...seedParts(),
   ...mutantParts(),
   ...crashParts(),

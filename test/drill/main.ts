@@ -1,6 +1,6 @@
 /**
  * The drill: the service is gone for good, and everything that was paid in two dozen odd ways is taken out with the responses of the creates, keys and
- * public nodes that ration their requests. `npm run drill` prints each way before and after; it exits with 1 unless every unit is accounted for.
+ * public nodes that ration their requests. `npm run drill` does it by the command, `npm run drill -- --page` by recover.html. It prints each way before and after; it exits with 1 unless every unit is accounted for.
  */
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
@@ -24,6 +24,7 @@ import {
 import { linkSolana, openEvmWorld, type CreateResponse } from "./evmWorld.ts";
 import { printTable } from "./printTable.ts";
 import { RECEIVER_OF_COINS, recoverAll } from "./recoverAll.ts";
+import { recoverByPage } from "./recoverByPage.ts";
 import { openSolanaAttestation, openSolanaWorld, solanaMessenger, toKeyHex } from "./solanaWorld.ts";
 
 const HOME_DOMAIN = 0;
@@ -69,7 +70,13 @@ writeFileSync(join(folder.path, "kept.json"), JSON.stringify(kept));
 print(`${payments.length} payments in ${payments.length} odd ways.`);
 
 const recoverAfter = responses[0]?.inboxTerms.recoverAfter ?? 0;
-await recoverAll(world, { folder: folder.path, file: join(folder.path, "kept.json"), recoverAfter, print });
+const isByPage = process.argv.includes("--page");
+await (isByPage ? recoverByPage : recoverAll)(world, {
+  folder: folder.path,
+  file: join(folder.path, "kept.json"),
+  recoverAfter,
+  print,
+});
 
 let isComplete = await printTable(payments, paid, print);
 const after = await readHeld(world);

@@ -101,7 +101,7 @@ describe("the recovery page", { skip: skipWithoutChromium }, () => {
   test("a malformed entry is named and does not hide the others", async () => {
     await home.pay(home.dusd.address, computeInboxAddress(terms), { amountUnits: 5n });
     const { page } = await open([{ intentId: "pi_bad", inboxTerms: {} }, { inboxTerms: termsToWire(terms) }]);
-    await page.getByText(/1 left out\. Entry 1: it has no inboxTerms/).waitFor();
+    await page.getByText(/1 of the file left out\. Entry 1: it has no inboxTerms/).waitFor();
     await page.locator("#holdings li").filter({ hasText: "DUSD" }).waitFor();
     await page.close();
   });

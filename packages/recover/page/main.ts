@@ -235,14 +235,36 @@ function renderHolding(holding: Holding, sight: ChainInspection, wallet: Connect
     ),
   );
   const bridgePlan = planBridge(inbox, { chainId: sight.chainId, token }, readBridges());
-  if (bridgePlan.kind === "bridge")
-    for (const route of bridgePlan.routes.toSorted((one) => (one.speed === "standard" ? -1 : 1)))
-      row.append(createActionButton(describeRoute(route, holding), () => bridge(holding, route, { sight, wallet })));
+  if (bridgePlan.kind === "bridge") row.append(...renderBridges(bridgePlan.routes, holding, { sight, wallet }));
   if (bridgePlan.kind === "refused" || bridgePlan.kind === "unlisted")
     row.append(createElement("small", describeUnusable(bridgePlan)));
   row.append(renderPlan(holding, sight, wallet));
   return row;
 }
+
+/** A button for each route that takes so much, the cheap one first; else the least that one takes. */
+function renderBridges(
+  routes: readonly ProvenRoute[],
+  holding: Holding,
+  context: { sight: ChainInspection; wallet: ConnectedWallet },
+): HTMLElement[] {
+  const { units, decimals } = holding;
+  const usable = routes.filter(({ route }) => route.minAmount <= units);
+  if (usable.length > 0)
+    return usable
+      .toSorted((one) => (one.speed === "standard" ? -1 : 1))
+      .map((route) => createActionButton(describeRoute(route, holding), () => bridge(holding, route, context)));
+  const least = routes.reduce((low, { route }) => (route.minAmount < low ? route.minAmount : low), ANY_AMOUNT);
+  return [
+    createElement(
+      "small",
+      `The bridge takes at least ${formatUnits(least, decimals)}: it leaves with the next deposit.`,
+    ),
+  ];
+}
+
+/** Above every minimum. */
+const ANY_AMOUNT = 2n ** 256n;
 
 function describeUnusable(plan: BridgePlan): string {
   if (plan.kind === "unlisted")
@@ -263,8 +285,8 @@ function renderPlan(holding: Holding, sight: ChainInspection, wallet: ConnectedW
   const settle = createActionButton("Settle to the payout", () => sendSettle([holding], sight, wallet));
   const fallback = planSettleTokenRescue(inbox.terms, sight.timestamp);
   if (fallback.kind !== "rescue" || !fallback.isAllowed) return settle;
-  const both = createElement("div");
-  const why = "If the issuer of the token blocks the payout wallet, rescue it to another one.";
+  const both = createElement("div", "", "choices");
+  const why = "If the issuer of the token blocks the payout wallet, rescue it to another one: name that one below.";
   both.append(settle, createElement("small", why), renderRescue(fallback, holding, { sight, wallet }));
   return both;
 }

@@ -13,7 +13,7 @@ export function showTerms({ onEvm, onSolana, refused }: ParsedIntents): void {
   if (count === 0) return;
   const recomputed =
     count === 1 ? "The address was recomputed from the terms." : `${count} inboxes, each recomputed from its terms.`;
-  const leftOut = refused.length === 0 ? "" : ` ${refused.length} left out. ${refused[0]}`;
+  const leftOut = refused.length === 0 ? "" : ` ${refused.length} of the file left out. ${refused[0]}`;
   setMessage("intents-status", `${recomputed}${leftOut}`, leftOut === "" ? "good" : "bad");
   // The two inboxes of one intent are shown too.
   const [inbox, solanaInbox] = [onEvm[0], onSolana[0]];
