@@ -2,10 +2,11 @@ import { cctpV2Speeds } from "@tributary/inbox/cctpV2";
 import { sql } from "kysely";
 import { findServiceFailure } from "../bridge/askService.ts";
 import { listKnownFees } from "../bridge/fees.ts";
+import { listRefusedPayers } from "../bridge/refusedPayers.ts";
 import { PROOF_REFUSED, QUEUE } from "../bridge/store.ts";
 import type { RouteSpeed } from "../catalog/routes.ts";
 import { array } from "../db/parameters.ts";
-import { addMs, hasElapsed } from "../kernel/clock.ts";
+import { addMs, DAY_MS, hasElapsed } from "../kernel/clock.ts";
 import type { World } from "../world.ts";
 import type { AlarmCondition } from "./alarm.ts";
 
@@ -26,8 +27,16 @@ type Waiting = { chain: string; settleChain: string; count: bigint; intent: stri
 /** The alarms about crossings that wait too long. Reads the open ones only, by their partial indexes. */
 export async function checkCrossings(world: CrossingCheckWorld): Promise<AlarmCondition[]> {
   if (world.config.bridge === undefined) return [];
-  const [late, unreceived, unknown] = await Promise.all([listLate(world), listUnreceived(world), listUnknown(world)]);
+  const [late, unreceived, unknown, postponed] = await Promise.all([
+    listLate(world),
+    listUnreceived(world),
+    listUnknown(world),
+    listPostponed(world),
+  ]);
   return [
+    ...postponed.map((row) =>
+      toCondition("crossing_postponed", row.settleChain, { ...row, reason: row.reason ?? "not_landed_yet" }),
+    ),
     ...unknown.map(({ chain, burns, ...first }): AlarmCondition => {
       return { alarm: "burn_unknown", subject: chain, facts: { chain, mints: Number(burns), ...first } };
     }),
@@ -41,7 +50,7 @@ export async function checkCrossings(world: CrossingCheckWorld): Promise<AlarmCo
 type NamedWaiting = Waiting & { reason: string };
 
 function toCondition(
-  alarm: "crossing_late" | "crossing_not_received",
+  alarm: "crossing_late" | "crossing_not_received" | "crossing_postponed",
   subject: string,
   { chain, settleChain, count, intent, reason }: NamedWaiting,
 ): AlarmCondition {
@@ -80,6 +89,18 @@ async function listUnreceived({ db, clock }: CrossingCheckWorld): Promise<Waitin
   return rows;
 }
 
+/** Crossings of the first two queues that began more than a day ago, by their settle chain, with the reason of the oldest. */
+async function listPostponed({ db, clock }: CrossingCheckWorld): Promise<Waiting[]> {
+  const { rows } = await sql<Waiting>`
+    select min(crossing.chain) as chain, ${OLDEST}
+    from crossing
+    where (crossing.status = 'attested' and crossing.queue < ${sql.lit(QUEUE.small)}
+        or crossing.status = 'burned' and crossing.queue < ${sql.lit(QUEUE.small)})
+      and crossing.created_at < ${addMs(clock.now(), -DAY_MS)}
+    group by crossing.settle_chain`.execute(db.root);
+  return rows;
+}
+
 type UnknownBurns = { chain: string; burns: bigint; bridge: string; intent: string; chainTx: string };
 
 /** Mints whose burns are not known, by their settle chain, with the first of them. */
@@ -107,7 +128,10 @@ export type BridgeCheckWorld = Pick<World, "clock" | "config" | "catalog" | "mem
 
 /** The alarms about the bridge itself, from what this process has last learned of its service. */
 export function checkBridge(world: BridgeCheckWorld): AlarmCondition[] {
-  return [...checkService(world), ...checkFees(world)];
+  const refused = listRefusedPayers(world).map(({ chain, payer, reason }): AlarmCondition => {
+    return { alarm: "bridge_refuses_payer", subject: chain, facts: { chain, payer, reason } };
+  });
+  return [...checkService(world), ...checkFees(world), ...refused];
 }
 
 function checkService(world: BridgeCheckWorld): AlarmCondition[] {

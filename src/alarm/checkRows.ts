@@ -11,6 +11,8 @@ import { checkCrossings } from "./checkBridge.ts";
 const LATE_MS = 15 * 60_000;
 /** Finality of the slowest known chain takes about half an hour. */
 const DEPOSIT_LATE_MS = 2 * 3_600_000;
+/** A settlement that moved nothing is planned again long before. */
+const NOT_SHOWN_MS = 3_600_000;
 const UNBOUND_MS = 5 * 60_000;
 const KEY_EXPIRY_MS = 7 * DAY_MS;
 /** One alarm for each key; more would only repeat the sentence. */
@@ -26,6 +28,7 @@ export async function checkRows(world: RowCheckWorld): Promise<AlarmCondition[]>
     checkUnreadable(world),
     checkQuarantine(world),
     checkSettlements(world),
+    checkSweeps(world),
     checkLateDeposits(world),
     checkCustomers(world),
     checkKeys(world),
@@ -96,6 +99,21 @@ async function checkSettlements({ db, clock, config }: RowCheckWorld): Promise<A
       count === 0 ? [] : [{ alarm: "settlements_late", subject: chain, facts: { chain, payouts: count } }],
     ),
   ];
+}
+
+/** Sent settlements whose transaction is closed, and which no movement has landed. */
+async function checkSweeps({ db, clock }: RowCheckWorld): Promise<AlarmCondition[]> {
+  const { rows } = await sql<{ chain: string; count: bigint; settlement: string; intent: string }>`
+    select settlement.chain, count(*) as count, min(settlement.id) as settlement, min(settlement.intent_id) as intent
+    from settlement join outgoing_transaction on outgoing_transaction.id = settlement.outgoing_id
+    where settlement.status = 'submitted' and settlement.submitted_at < ${addMs(clock.now(), -NOT_SHOWN_MS)}
+      and outgoing_transaction.status <> 'signed'
+    group by settlement.chain`.execute(db.root);
+  return rows.map(({ chain, count, ...first }) => ({
+    alarm: "sweep_not_shown",
+    subject: chain,
+    facts: { chain, settlements: Number(count), ...first },
+  }));
 }
 
 async function checkLateDeposits({ db, clock }: RowCheckWorld): Promise<AlarmCondition[]> {

@@ -47,7 +47,7 @@ export type MintOutlook = { kind: "moves" | "received" | "expired" } | { kind: "
 export interface BridgeSender {
   /** Why the bridge would not take the inbox's balance now; undefined where it would. */
   burnRefusal(item: BurnItem): Promise<string | undefined>;
-  /** Prices a transaction as ChainSender.prepare does. */
+  /** Prices a transaction as ChainSender.prepare does. Throws PayerRefused. */
   prepareBurn(world: SenderWorld, item: BurnItem): Promise<PreparedSettlement | undefined>;
   mintOutlook(item: MintItem): Promise<MintOutlook>;
   /** Prices a transaction that receives and settles, as ChainSender.prepare does. */
@@ -143,6 +143,11 @@ export interface ChainSender {
   checkTokens?(config: ChainConfig): Promise<readonly TokenProblem[]>;
   /** Verifies the chain's requirements for settling. Throws ChainMismatch, with one sentence, when something is missing. */
   verify(config: ChainConfig): Promise<void>;
+}
+
+/** The chain refuses what this service's payer sends, and would take the same from anybody else. */
+export class PayerRefused extends Error {
+  override readonly name = "PayerRefused";
 }
 
 /** The chain would refuse to settle these items together: fewer items may settle. */

@@ -99,6 +99,24 @@ export const settlementChecks: readonly Check[] = [
       where coalesce(sums.is_taken, true)
         and (swept.gross_units > coalesce(sums.units, 0) or swept.gross_units < sums.units and not ${HAS_OPEN_CROSSING})`,
   },
+  {
+    name: "landed-sweep-is-shown",
+    meaning: "A settlement landed with a sweep that no chain shows.",
+    query: sql`
+      select settlement.id as settlement, settlement.intent_id as intent, ${SWEEP_CHAIN} as chain, ${SWEEP_TX} as chain_tx
+      from settlement where settlement.status = 'landed' and not exists (
+        select from movement left join settlement_cursor taken on taken.chain = movement.chain
+        where movement.intent_id = settlement.intent_id and movement.chain = ${SWEEP_CHAIN} and movement.chain_tx = ${SWEEP_TX}
+          and movement.direction = 'out'
+          and (movement.orphaned_at is null or (movement.revision, movement.id) > (taken.revision, taken.movement_id)))`,
+  },
+  {
+    name: "crossing-goes-on",
+    meaning: "A crossing was postponed for longer than a day. Those below the minimum wait for their turns.",
+    query: sql`
+      select movement_id as burn, intent_id as intent, status, reason, attempts from crossing
+      where status <> 'landed' and queue < 3 and retry_at - created_at > interval '1 day'`,
+  },
   settlementTotalsCheck,
   {
     name: "bridge-balance-has-settlement",

@@ -121,3 +121,12 @@ test("a transfer of new tokens needs a proof where a bridge mints", () => {
   deepEqual(chainTxsToProve([known], ZERO), ["0xtx"]);
   deepEqual(chainTxsToProve([known], undefined), []);
 });
+
+test("a mint from a domain that this release does not know is one when the published messenger sent its message", () => {
+  const published = { ...CONTRACTS, remoteMessengers: new Map(), publishedMessenger: REMOTE_MESSENGER };
+  equal(parseProvenCrossings([receivedLog()], published).length, 1);
+  equal(parseProvenCrossings([receivedLog({ sender: pad(STRANGER) })], published).length, 0);
+  const other = { ...published, remoteMessengers: new Map([[DOMAIN, pad(STRANGER)]]) };
+  equal(parseProvenCrossings([receivedLog()], other).length, 0, "a configured domain has its own messenger");
+  equal(parseProvenCrossings([receivedLog()], { ...CONTRACTS, remoteMessengers: new Map() }).length, 0);
+});

@@ -2,6 +2,9 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, describe, test } from "node:test";
 import { activeAlarms, updateAlarms } from "../../src/alarm/updateAlarms.ts";
 import { refreshFees } from "../../src/bridge/fees.ts";
+import { denylistCall, undenylistCall } from "../../src/dev/chains/bridge.ts";
+import { runChecks } from "../../src/ledger/check.ts";
+import { settlementChecks } from "../../src/settlement/checks.ts";
 import { DEFAULT_SETTINGS } from "../../src/dev/attestation/localAttestation.ts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
@@ -171,6 +174,52 @@ describe("alarms about a bridge", () => {
       assert.deepEqual(await set(below), []);
     });
   }
+
+  test("a gas account that the bridge refuses is one alarm that names it, and holds no settlement", async () => {
+    const wallet = DEV_ACCOUNTS.operator.address;
+    const bridge = road.sides[1]?.bridge;
+    assert.ok(bridge);
+    await away.send(DEV_ACCOUNTS.issuer, [denylistCall(bridge, wallet)]);
+    const intents = [await payAcross(), await payAcross()];
+    for (let hour = 0; hour < 12; hour += 1) {
+      road.advance(HOUR_MS);
+      await road.tick();
+    }
+    for (const intent of intents)
+      assert.deepEqual(
+        (await road.settlements(intent)).map(({ status, attempts }) => [status, attempts]),
+        [["planned", 0]],
+      );
+    const [found, ...others] = await alarmsOf("bridge_refuses_payer");
+    assert.deepEqual(others, []);
+    assert.equal(found?.subject, away.caip2);
+    assert.equal(String(found?.facts["payer"]).toLowerCase(), wallet.toLowerCase());
+    await away.send(DEV_ACCOUNTS.issuer, [undenylistCall(bridge, wallet)]);
+    road.advance(MINUTE_MS);
+    for (const intent of intents) await road.untilLanded(intent);
+    assert.deepEqual(await alarmsOf("bridge_refuses_payer"), []);
+  });
+
+  test("a crossing that is postponed for longer than a day is an alarm, and a check finds it", async () => {
+    road.attestation.settings.delayReason = "insufficient_fee";
+    const intent = await payAcross();
+    await road.until(hasCrossing(intent, "burned"));
+    road.advance(23 * HOUR_MS);
+    await road.tick();
+    assert.deepEqual(await alarmsOf("crossing_postponed"), []);
+    road.advance(2 * HOUR_MS);
+    await road.tick();
+    const [found] = await alarmsOf("crossing_postponed");
+    assert.deepEqual([found?.subject, found?.facts["intent"]], [home.caip2, intent.id]);
+    const violations = await runChecks(road.db, settlementChecks);
+    assert.deepEqual(
+      violations.map(({ check }) => check),
+      ["crossing-goes-on"],
+    );
+    road.attestation.settings.delayReason = undefined;
+    await road.untilLanded(intent);
+    assert.deepEqual(await alarmsOf("crossing_postponed"), []);
+  });
 
   test("doctor says whether the service answers, and warns of a fee above the limit or the caps", async () => {
     const ask = async (settings: Partial<typeof DEFAULT_SETTINGS>) => {

@@ -75,6 +75,66 @@ export const bridgeMutants: readonly (Mutant & { test: string })[] = [
     ],
   },
   {
+    name: "small-burns-in-time",
+    bug: "Burns below the minimum are received like any other, so a stranger's thousands delay everybody.",
+    test: "test/road/smallBurns.test.ts",
+    patches: [
+      {
+        path: "src/bridge/store.ts",
+        search: "else ${sql.lit(QUEUE.small)} end",
+        replace: "else ${sql.lit(QUEUE.inTime)} end",
+      },
+    ],
+  },
+  {
+    name: "burns-asked-one-by-one",
+    bug: "Each burn of a transaction is a request of its own.",
+    test: "src/bridge/trackCrossings.test.ts",
+    patches: [
+      {
+        path: "src/bridge/trackCrossings.ts",
+        search: "const isOwn = crossing.reason === EXPIRED;",
+        replace: "const isOwn = crossing.movement_id !== 0n;",
+      },
+    ],
+  },
+  {
+    name: "swapped-proof-stays",
+    bug: "A burn whose proof another one holds waits for it for ever.",
+    test: "test/road/swappedProofs.test.ts",
+    patches: [
+      {
+        path: "src/bridge/assignProofs.ts",
+        search: "holder.chain_tx !== burn.proof_tx,",
+        replace: "holder.chain_tx === burn.proof_tx,",
+      },
+    ],
+  },
+  {
+    name: "unknown-mint-stays",
+    bug: "What a bridge gave for an unknown burn stays in the inbox until the burn is found.",
+    test: "test/road/suspense.test.ts",
+    patches: [
+      {
+        path: "src/settlement/crossing/suspendMints.ts",
+        search: "const SUSPENDED_AFTER_MS = 3_600_000;",
+        replace: "const SUSPENDED_AFTER_MS = 3_600_000_000;",
+      },
+    ],
+  },
+  {
+    name: "suspense-lands-twice",
+    bug: "A mint in suspense belongs to no settlement of the inbox.",
+    test: "test/road/suspense.test.ts",
+    patches: [
+      {
+        path: "src/settlement/crossing/landCrossings.ts",
+        search: "and movement.orphaned_at is null and not movement.in_suspense\n        and",
+        replace: "and movement.orphaned_at is null\n        and",
+      },
+    ],
+  },
+  {
     name: "bridge-is-free",
     bug: "What the bridge keeps is missing from the settlement.",
     test: "test/road/crossing.test.ts",

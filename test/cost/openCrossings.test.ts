@@ -63,6 +63,7 @@ test("alarms, metrics and every pass read the open crossings, whatever has lande
   assert.deepEqual(
     found.map(({ alarm, facts }) => [alarm, facts["crossings"]]),
     [
+      ["crossing_postponed", 2 * OPEN_EACH],
       ["crossing_late", OPEN_EACH],
       ["crossing_not_received", OPEN_EACH],
     ],

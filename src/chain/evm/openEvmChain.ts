@@ -45,7 +45,8 @@ function findBridgeContracts(config: EvmChainConfig, chains: readonly ChainConfi
   const remoteMessengers = new Map(
     [...published, ...configured].map(({ domain, messenger }) => [domain, toMessageAccount(messenger)] as const),
   );
-  return { messenger: cctp.messenger, transmitter: cctp.transmitter, remoteMessengers };
+  const publishedMessenger = published[0] && toMessageAccount(published[0].messenger);
+  return { messenger: cctp.messenger, transmitter: cctp.transmitter, remoteMessengers, publishedMessenger };
 }
 
 type EvmChainParts = {

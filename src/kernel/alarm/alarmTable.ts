@@ -115,6 +115,27 @@ export const ALARMS = {
       "Read `reason`, and the other alarms of the settle chain. `tributary doctor` shows its gas account and gas price. With `receive_refused`, check what answers at `bridge.attestationUrl`.",
     source: "checks",
   },
+  crossing_postponed: {
+    happened: "A crossing has not landed for a day. Those below the minimum are not meant.",
+    affects: "The merchants of these payouts. The money is between two chains, and no attempt has moved it.",
+    remedy:
+      "Read `reason`. Waiting does not help after a day: with `worth_less_than_its_mint` raise `crossingMinimumUnits` or correct `native.usd`; with `proof_…` or `not_seen_by_bridge` ask at `bridge.attestationUrl` for the burn's transaction; else `tributary intents show <intentId>` and the other alarms of the settle chain.",
+    source: "checks",
+  },
+  sweep_not_shown: {
+    happened: "A transaction that settles is closed for an hour, and no chain shows what it moved.",
+    affects: "The merchants of these payouts: they stay `submitted`, and no amount of them counts as settled.",
+    remedy:
+      "Look at the transaction in a block explorer. If it moved the money, the providers of the chain hide it or disagree about it: replace them, then `tributary rescan`. `tributary doctor` names the settlement.",
+    source: "checks",
+  },
+  bridge_refuses_payer: {
+    happened: "The bridge refuses burns of this service's gas account, and would take them from others.",
+    affects: "Merchants paid from this chain on another one: the money waits in its inboxes. No payout is held for it.",
+    remedy:
+      "The issuer has the account on its denylist: give the chain another key in `gasKeyEnv`, or ask the issuer. `tributary doctor` shows the account.",
+    source: "checks",
+  },
   burn_unknown: {
     happened: "A bridge gave an inbox money for a burn that no provider has reported for ten minutes.",
     affects: "The merchant and the payer of the intent: the payment on the burn's chain is not counted.",

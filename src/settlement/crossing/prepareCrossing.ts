@@ -1,6 +1,7 @@
 import type { Chain } from "../../chain/chain.ts";
-import { SettleRefused, type BurnItem, type PreparedSettlement } from "../../chain/sender.ts";
+import { PayerRefused, SettleRefused, type BurnItem, type PreparedSettlement } from "../../chain/sender.ts";
 import { chooseRoute } from "../../bridge/chooseRoute.ts";
+import { notePayer } from "../../bridge/refusedPayers.ts";
 import { findIntentRoutes } from "../../intent/routes/findRoutes.ts";
 import { proofOf, routesFrom, toRoute } from "../../intent/routes/routeSet.ts";
 import { toSettleItem } from "../../intent/pins/ownInbox.ts";
@@ -37,5 +38,13 @@ export async function prepareCrossing(
   };
   const refusal = await bridge.burnRefusal(item);
   if (refusal !== undefined) throw new SettleRefused(refusal);
-  return bridge.prepareBurn(world, item);
+  try {
+    const prepared = await bridge.prepareBurn(world, item);
+    notePayer(world, chain.caip2, undefined);
+    return prepared;
+  } catch (error) {
+    if (error instanceof PayerRefused)
+      notePayer(world, chain.caip2, { payer: chain.sender.payer, reason: error.message });
+    throw error;
+  }
 }

@@ -3,7 +3,14 @@ import type { Hex } from "@tributary/inbox/terms";
 import { TRANSACTION_GAS_MAX } from "@tributary/recover/gasLimit";
 import { decodeFunctionResult, encodeFunctionData, parseAbi } from "viem";
 import { ProviderFailed } from "../../reader.ts";
-import { SettleRefused, type BridgeSender, type BurnItem, type MintItem, type MintOutlook } from "../../sender.ts";
+import {
+  PayerRefused,
+  SettleRefused,
+  type BridgeSender,
+  type BurnItem,
+  type MintItem,
+  type MintOutlook,
+} from "../../sender.ts";
 import { CallReverted, type EvmNode } from "../node.ts";
 import { prepareCall } from "../send/prepareCall.ts";
 import type { SenderContext } from "../send/senderContext.ts";
@@ -30,7 +37,7 @@ export function openEvmBridge(context: SenderContext, transmitter: Hex): BridgeS
     prepareBurn: (world, item) =>
       prepareCall(world, context, async () => {
         const call = burnCall(item);
-        return { call, gasLimit: await findGasLimit(context, call) };
+        return { call, gasLimit: await findBurnGas(context, call) };
       }),
     mintOutlook: (item) => findMintOutlook(context, transmitter, item),
     workMax: TRANSACTION_GAS_MAX,
@@ -49,6 +56,22 @@ function burnCall(item: BurnItem): SettleCall {
     data: encodeFunctionData({ abi: hubAbi, functionName: "bridge", args }),
     failuresIn: () => [],
   };
+}
+
+/** The issuer can refuse burns of one account, whatever inbox it is for. */
+async function findBurnGas(context: SenderContext, call: SettleCall): Promise<bigint> {
+  try {
+    return await findGasLimit(context, call);
+  } catch (error) {
+    if (!(error instanceof CallReverted)) throw error;
+    const { to, data } = call;
+    const isOpenToOthers = await context.providers.call({ to, data }).then(
+      () => true,
+      () => false,
+    );
+    if (isOpenToOthers) throw new PayerRefused(error.message, { cause: error });
+    throw error;
+  }
 }
 
 /** Every provider must refuse, as for a settlement. */

@@ -11,6 +11,11 @@ export type BridgeContracts = {
   readonly transmitter: string;
   /** The messenger of each other domain, as 32 bytes in lower case. It alone can send a message that mints. */
   readonly remoteMessengers: ReadonlyMap<number, string>;
+  /**
+   * The messenger of every other domain: the published one, which has the same address on all EVM chains, also on those that this release does not
+   * know. Absent where the contracts are not the published ones.
+   */
+  readonly publishedMessenger?: string | undefined;
 };
 
 const BURN = parseAbiItem(
@@ -57,9 +62,10 @@ function parseBurn(log: Log, topics: readonly unknown[]): ProvenCrossing {
 }
 
 /** Nothing for a message that no token messenger sent: it mints nothing. */
-function parseMint(log: Log, topics: readonly unknown[], { remoteMessengers }: BridgeContracts): ProvenCrossing[] {
+function parseMint(log: Log, topics: readonly unknown[], contracts: BridgeContracts): ProvenCrossing[] {
   const [domain, sender, body] = decode(RECEIPT_DATA, log) as [number, string, string];
-  if (remoteMessengers.get(domain) !== sender.toLowerCase() || body.length < 2 + 2 * BODY.end) return [];
+  const messenger = contracts.remoteMessengers.get(domain) ?? contracts.publishedMessenger;
+  if (messenger !== sender.toLowerCase() || body.length < 2 + 2 * BODY.end) return [];
   const word = (offset: number) => `0x${body.slice(2 + 2 * offset, 2 + 2 * (offset + 32))}`.toLowerCase();
   const feeUnits = BigInt(word(BODY.feeExecuted));
   const [recipient, from] = [word(BODY.mintRecipient), word(BODY.messageSender)];
