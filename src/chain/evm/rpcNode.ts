@@ -34,6 +34,7 @@ import { FEE_HISTORY_BLOCKS, FEE_HISTORY_PERCENTILE, toFeeQuote } from "./rpc/pa
 import { toBlockCall, toCallParameter, toReceiptCall } from "./rpc/calls.ts";
 import { parseBlock, parseProof, parseReceipt } from "./rpc/parseBlock.ts";
 import { JsonRpcClient, type RawResponse, type RpcCall } from "../rpc/jsonRpcClient.ts";
+import { RpcError } from "../rpc/rpcError.ts";
 import { readRangeOfBlocks } from "./rangeOfBlocks.ts";
 import { BUNDLED_OWNERS_MAX, bundledBalanceCall, parseBundledBalances } from "./bundledBalances.ts";
 import { filterLogs } from "./filter/filterLogs.ts";
@@ -233,11 +234,15 @@ export class JsonRpcNode implements EvmNode {
   }
 
   async fees(): Promise<FeeQuote> {
-    const [tip, history] = await this.#requestAll([
-      ["eth_maxPriorityFeePerGas", []],
-      ["eth_feeHistory", [toHex(FEE_HISTORY_BLOCKS), "latest", [FEE_HISTORY_PERCENTILE]]],
-    ]);
-    return toFeeQuote(parseQuantity(tip, "a priority fee"), history);
+    return this.#mapErrors(async () => {
+      const [tip, history] = await this.#rpc.requestEach([
+        ["eth_maxPriorityFeePerGas", []],
+        ["eth_feeHistory", [toHex(FEE_HISTORY_BLOCKS), "latest", [FEE_HISTORY_PERCENTILE]]],
+      ]);
+      if (history instanceof RpcError) throw history;
+      // Not every provider has the first method; the tips of recent blocks then stand for its answer.
+      return toFeeQuote(tip instanceof RpcError ? undefined : parseQuantity(tip, "a priority fee"), history);
+    });
   }
 
   async blockGasLimit(): Promise<bigint> {

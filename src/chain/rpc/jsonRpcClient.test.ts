@@ -89,6 +89,21 @@ describe("JSON-RPC over HTTP", () => {
     await rpc.close();
   });
 
+  test("a provider without eth_maxPriorityFeePerGas quotes the median tip of recent blocks", async () => {
+    const unknown = { code: -32_601, message: "the method eth_maxPriorityFeePerGas does not exist/is not available" };
+    const history = { baseFeePerGas: ["0x10", "0x20"], reward: [["0x5"], ["0x7"], ["0x6"]] };
+    answer = ({ body }, response) => {
+      const calls = [body].flat() as { id: number; method: string }[];
+      const answers = calls.map(({ id, method }) =>
+        method === "eth_feeHistory" ? { jsonrpc: "2.0", id, result: history } : { jsonrpc: "2.0", id, error: unknown },
+      );
+      response.end(JSON.stringify(Array.isArray(body) ? answers : answers[0]));
+    };
+    const node = openEvmNode({ caip2: "eip155:1", rpcUrl: url });
+    deepEqual(await node.fees(), { baseFeePerGas: 32n, maxPriorityFeePerGas: 6n });
+    await node.close();
+  });
+
   test("a batch whose answer is too long is asked for in smaller ones", async () => {
     const lengths: number[] = [];
     answer = ({ body }, response) => {

@@ -12,6 +12,7 @@ import { insertIntent, randomAddress, TEST_TOKEN } from "../../../test/support/i
 import { stationWorld, type StationWorld } from "../../../test/support/stationWorld.ts";
 import { buildCatalog } from "../../catalog/catalog.ts";
 import { routesTo } from "../../catalog/routes.ts";
+import { listMissingTokens, saveServedTokens } from "../../catalog/store.ts";
 import type { EvmChainConfig } from "../../config/config.ts";
 import type { Db } from "../../db/database.ts";
 import { createAccount } from "../../merchant/createAccount.ts";
@@ -118,6 +119,17 @@ test("a chain that the catalogue loses stays a route of earlier intents and none
   const later = await create(world);
   assert.equal((await readRoutes(world, intent)).length, 4);
   assert.equal((await readRoutes(world, later)).length, 2);
+});
+
+test("a start without a chain from which routes are pinned names its tokens as missing", async () => {
+  const world = openWorld(bridgedChains());
+  await saveServedTokens(db, world.catalog, world.clock.now());
+  await create(world);
+  const missing = await listMissingTokens(db, openWorld(bridgedChains().slice(0, 2)).catalog);
+  assert.deepEqual(
+    missing.map(({ chain, token }) => [chain, token]),
+    [[`eip155:${BRIDGED_CHAIN_IDS[2]}`, TEST_TOKEN]],
+  );
 });
 
 test("without a bridge an intent pins the empty root and no set", async () => {

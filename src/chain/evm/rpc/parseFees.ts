@@ -1,4 +1,5 @@
 import type { FeeQuote } from "../node.ts";
+import { lowerMedian } from "../../lowerMedian.ts";
 import { parseArray } from "../../rpc/jsonValues.ts";
 import { parseQuantity } from "./rpcValues.ts";
 
@@ -12,15 +13,17 @@ const TIP_MAX_MIN = 3_000_000_000n;
 
 /**
  * The fee quote of an answer of eth_maxPriorityFeePerGas and of eth_feeHistory. A suggested tip far above what recent blocks paid is wrong, so it is reduced.
- * A tip that is too low is raised later.
+ * Without one it is the median of recent blocks. A tip that is too low is raised later.
  */
-export function toFeeQuote(suggestedTip: bigint, history: unknown): FeeQuote {
+export function toFeeQuote(suggestedTip: bigint | undefined, history: unknown): FeeQuote {
   const fees = parseArray(Reflect.get(Object(history), "baseFeePerGas"), "base fees");
-  const tipMax = highest([TIP_MAX_MIN, ...parseRewards(history).map((tip) => tip * TIP_HISTORY_FACTOR)]);
+  const paidTips = parseRewards(history);
+  const tipMax = highest([TIP_MAX_MIN, ...paidTips.map((tip) => tip * TIP_HISTORY_FACTOR)]);
+  const tip = suggestedTip ?? lowerMedian(paidTips) ?? 0n;
   return {
     // The last entry is the next block's base fee.
     baseFeePerGas: parseQuantity(fees.at(-1), "a base fee"),
-    maxPriorityFeePerGas: suggestedTip < tipMax ? suggestedTip : tipMax,
+    maxPriorityFeePerGas: tip < tipMax ? tip : tipMax,
   };
 }
 
