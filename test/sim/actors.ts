@@ -12,6 +12,8 @@ import { Fault } from "../../src/kernel/faults.ts";
 import { createAccount } from "../../src/merchant/createAccount.ts";
 import type { AccountRow } from "../../src/merchant/store.ts";
 import { registerView } from "../../src/view/registerView.ts";
+import { readState } from "../../src/http/checkout/state/readState.ts";
+import { findIntentById } from "../../src/intent/store.ts";
 import type { World } from "../../src/world.ts";
 import { BridgeActors } from "./bridge/bridgeActors.ts";
 import { tokenCalls } from "./chain/token.ts";
@@ -41,6 +43,11 @@ export type CreateCall = {
 const RETRY_MS = 3_000;
 const NO_RESPONSE = Symbol("no answer");
 const FIRST_WALLET = 0xb00;
+/** After the faults, so that what is on its way has arrived, and the providers tell the truth. */
+const ASKED_AFTER_MS = 180_000;
+/** Just within the first finality tier's limit. */
+const INSTALMENT_PRICE_UNITS = 9_900_000n;
+const SMALL_UNITS = 60_000n;
 
 export class Actors {
   readonly creates: CreateCall[] = [];
@@ -48,6 +55,8 @@ export class Actors {
   /** The number of actions that are not finished. */
   pendingActions = 0;
   paymentCount = 0;
+  /** The intents whose page asked a payer for an amount that he then paid. */
+  readonly asked = new Set<string>();
   readonly #simWorld: SimWorld;
   readonly #random: SeededRandom;
   readonly #accounts: AccountRow[] = [];
@@ -188,6 +197,14 @@ export class Actors {
       case "ownBridge":
         this.paymentCount += 1;
         return this.#bridgeActors.payByOwnBridge(known, units, random);
+      case "asked":
+      case "dustThenAsked":
+        if (payment.kind === "dustThenAsked") pay(intent.minimum_units / 2n + 1n);
+        return this.#payAsked(known, random);
+      case "settledBetween":
+        return this.#settleBetween(known, units);
+      case "instalments":
+        return this.#payInstalments(known, random);
       case "late":
         await this.#sleep(this.#simWorld.parts.plan.chaosMs * random.number());
         return pay(units);
@@ -205,6 +222,57 @@ export class Actors {
       default:
         return this.#payIrregularly(known, payment.kind, { random, units });
     }
+  }
+
+  /** Reads the page once the faults are over, and pays exactly what it asks for. */
+  async #payAsked(known: TrackedIntent, random: SeededRandom): Promise<void> {
+    const { plan, scheduler, trace, violate } = this.#simWorld.parts;
+    await this.#sleep(Math.max(0, plan.chaosMs + ASKED_AFTER_MS - scheduler.nowMs));
+    const { id, payout_token: token, inbox_address: to } = known.row;
+    const shown = await this.#request(async (world) => {
+      return { state: await readState(world, id), intent: await findIntentById(world.db, id) };
+    });
+    if (shown?.state === undefined || shown.intent === undefined) return;
+    const { state, intent } = shown;
+    const inTime = intent.counted_units - intent.late_units;
+    const isPaid = state.stage === "paid" || state.stage === "overpaid";
+    if (isPaid && intent.price_token_units !== null && !isReached(intent, inTime))
+      violate("the page shows a payment as paid that came too late", id);
+    const units = BigInt(state.remainingUnits ?? 0);
+    if (units === 0n || intent.status !== "active") return;
+    trace.append("payer", `pays ${units} that the page asks for to ${to.slice(0, 8)}`);
+    this.asked.add(id);
+    this.#transfer(known.chain, random, { token, to, units });
+  }
+
+  /** One transaction pays a unit, settles, and pays the rest. */
+  #settleBetween({ chain, row }: TrackedIntent, units: bigint): void {
+    const pay = (amount: bigint) => ({
+      to: row.payout_token,
+      data: tokenCalls.transfer(row.inbox_address, amount),
+    });
+    const settle = encodeFunctionData({ abi: hubAbi, functionName: "settle", args: [toInboxTerms(row)] });
+    const calls = [pay(1n), { to: hubAddress, data: settle }, pay(units)];
+    // A chain that shows only balances has no order of transfers within a transaction.
+    const sent = chain.plan.kind === "evm" ? calls : [pay(1n), pay(units)];
+    this.#countPayment(chain.chain.send({ from: payerAddress(0), calls: sent }));
+  }
+
+  /** Two parts on the intent's chain, each within the limit of the first finality tier, and a small one on the other chain. */
+  async #payInstalments(known: TrackedIntent, random: SeededRandom): Promise<void> {
+    const { row, chain } = known;
+    const [token, to] = [row.payout_token, row.inbox_address];
+    const waitMs = () => chain.plan.blockMs * random.between(1, 6);
+    for (let part = 0; part < 2; part += 1) {
+      this.#transfer(chain, random, {
+        token,
+        to,
+        units: INSTALMENT_PRICE_UNITS * 10n ** BigInt(row.payout_decimals - 6),
+      });
+      await this.#sleep(waitMs());
+    }
+    await this.#bridgeActors.payAcross(known, SMALL_UNITS, { isTwice: false, random });
+    this.paymentCount += 1;
   }
 
   /** Sends many tiny transfers in one transaction. In about half of the cases their sum reaches the minimum. */
@@ -352,6 +420,15 @@ export class Actors {
 
 function otherRail(chain: SimChain, token: string): string {
   return chain.tokens.find(({ isRail, address }) => isRail && address !== token)?.address ?? token;
+}
+
+/** Whether a sum reaches the price of an intent. */
+export function isReached(
+  intent: Pick<IntentRow, "price_token_units" | "underpay_tolerance_bps">,
+  units: bigint,
+): boolean {
+  const { price_token_units: price, underpay_tolerance_bps: toleranceBps } = intent;
+  return price !== null && units * 10_000n >= price * BigInt(10_000 - toleranceBps);
 }
 
 function toBigint(value: number | null): bigint | null {

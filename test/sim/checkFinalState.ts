@@ -2,7 +2,8 @@ import { hashWidgetToken } from "../../src/intent/checkout/widgetToken.ts";
 import { checkCrossings } from "./bridge/checkCrossings.ts";
 import type { ScriptedBlock } from "./chain/transaction.ts";
 import type { SimDatabase } from "./simDatabase.ts";
-import type { Actors } from "./actors.ts";
+import type { IntentRow } from "../../src/intent/store.ts";
+import { isReached, type Actors } from "./actors.ts";
 import { LISTED_DEPOSITS, type Violation } from "./invariants.ts";
 import { namingOf, type SimChain } from "./simWorld.ts";
 
@@ -30,6 +31,7 @@ export function checkFinalState(ended: FinalState): Violation[] {
     ...checkSettlementGross(ended),
     ...checkStarvedSettlements(ended),
     ...checkReceivedUnits(ended),
+    ...checkAskedPayments(ended),
     ...checkAcknowledgedCreates(ended),
     ...checkWidgetTokens(ended),
     ...checkCrossings({ ...ended, intents: [...ended.actors.intents.values()] }),
@@ -191,6 +193,15 @@ function checkReceivedUnits({ database }: FinalState): Violation[] {
   }));
 }
 
+/** Whoever pays what the page asks for is paid. Only a reorganisation deeper than the policy tolerates may take a payment back. */
+function checkAskedPayments({ database, chains, actors }: FinalState): Violation[] {
+  if (chains.some(({ hadDeepReorg }) => hadDeepReorg)) return [];
+  const rows = database.rows("select * from intent") as IntentRow[];
+  return rows
+    .filter((intent) => actors.asked.has(intent.id) && !isReached(intent, intent.counted_units))
+    .map(({ id }) => ({ rule: "a payer paid what the page asked for, and the intent is not paid", subject: id }));
+}
+
 /** Every acknowledged create exists. */
 function checkAcknowledgedCreates({ database, actors }: FinalState): Violation[] {
   const rows = database.rows("select id from intent") as { id: string }[];
@@ -307,6 +318,10 @@ const UNFINISHED_WORK_SQL = `
         and not exists (select from settlement where settlement.intent_id = burn.intent_id and settlement.chain = burn.chain
           and settlement.token = burn.token and settlement.status in ('planned','submitted','held'))
       group by burn.id, intent.id having sum(moved.units) >= greatest(intent.minimum_units, 1)
+    union all select 'undelivered ' || id from intent
+      where counted_units > 0 and counted_units * 10000 >= price_token_units * (10000 - underpay_tolerance_bps)
+        and settled_units * 10000 < price_token_units * (10000 - underpay_tolerance_bps)
+        and not exists (select from settlement where settlement.intent_id = intent.id and settlement.status in ('planned','submitted','held','bridging'))
     union all select 'unstamped ' || id from event where sequence is null
     union all select 'unprocessed ' || movement.id from movement left join deposit_cursor as taken on taken.chain = movement.chain
       where direction = 'in' and (movement.revision, movement.id) > (coalesce(taken.revision, 0), coalesce(taken.movement_id, 0))

@@ -93,8 +93,24 @@ export class CountedDepositChecker {
   #findPremature(chain: SimChain, row: CountedDepositRow, rows: readonly CountedDepositRow[]): string | undefined {
     if (this.#knownFinal.has(keyOf(row))) return undefined;
     this.#knownFinal.set(keyOf(row), chain);
-    const mine = rows.filter((other) => other.intent_id === row.intent_id && other.chain === row.chain);
-    return isFinal(chain, row, mine) ? undefined : "counted before it was final";
+    const mine = rows.filter((other) => other.intent_id === row.intent_id);
+    return isFinal(chain, row, {
+      here: mine.filter((other) => other.chain === row.chain),
+      elsewhereUnits: this.#exposedElsewhere(row, mine),
+    })
+      ? undefined
+      : "counted before it was final";
+  }
+
+  /** What counted on other chains and is not final there by the strictest rule. Dust counts only when it is. */
+  #exposedElsewhere(row: CountedDepositRow, mine: readonly CountedDepositRow[]): bigint {
+    const exposed = mine.filter((other) => {
+      const chain = other.chain === row.chain ? undefined : this.#chains.get(other.chain);
+      if (chain === undefined) return false;
+      const blocks = chain.plan.finality.map((tier) => highestFinalBlock(chain, tier));
+      return blocks.some((block) => other.block_number > block);
+    });
+    return sumPriceUnits(exposed);
   }
 }
 
@@ -120,27 +136,29 @@ function lastBlockUpTo(chain: SimChain["chain"], timestampS: number): bigint {
   return number;
 }
 
+function highestFinalBlock({ chain, plan }: SimChain, { finality }: FinalityTier): bigint {
+  if ("confirmations" in finality) return chain.head.number - BigInt(finality.confirmations) + 1n;
+  if ("seconds" in finality) return lastBlockUpTo(chain, chain.head.timestampS - finality.seconds);
+  return chain.head.number - BigInt(plan.finalityLag?.[finality.tag] ?? 1_000_000);
+}
+
+function sumPriceUnits(rows: readonly CountedDepositRow[]): bigint {
+  return rows.reduce((sum, row) => sum + convertUnits(row.amount_units, row.token_decimals, PRICE_DECIMALS), 0n);
+}
+
 /** Whether the policy allows the deposit to count, at a head at least as high as the service's. */
 function isFinal(
-  { chain, plan }: SimChain,
+  chain: SimChain,
   row: CountedDepositRow,
-  intentDeposits: readonly CountedDepositRow[],
+  { here, elsewhereUnits }: { here: readonly CountedDepositRow[]; elsewhereUnits: bigint },
 ): boolean {
-  const highestFinalBlock = ({ finality }: FinalityTier): bigint => {
-    if ("confirmations" in finality) return chain.head.number - BigInt(finality.confirmations) + 1n;
-    if ("seconds" in finality) return lastBlockUpTo(chain, chain.head.timestampS - finality.seconds);
-    return chain.head.number - BigInt(plan.finalityLag?.[finality.tag] ?? 1_000_000);
-  };
-  for (const [index, tier] of plan.finality.entries()) {
-    const next = plan.finality[index + 1];
-    if (row.block_number > highestFinalBlock(tier)) continue;
+  const { finality } = chain.plan;
+  for (const [index, tier] of finality.entries()) {
+    const next = finality[index + 1];
+    if (row.block_number > highestFinalBlock(chain, tier)) continue;
     if (next === undefined || tier.upToPriceUnits === undefined) return true;
-    const atRisk = intentDeposits.filter((other) => other.block_number > highestFinalBlock(next));
-    const units = atRisk.reduce(
-      (sum, other) => sum + convertUnits(other.amount_units, other.token_decimals, PRICE_DECIMALS),
-      0n,
-    );
-    if (units <= tier.upToPriceUnits) return true;
+    const atRisk = here.filter((other) => other.block_number > highestFinalBlock(chain, next));
+    if (sumPriceUnits(atRisk) + elsewhereUnits <= tier.upToPriceUnits) return true;
   }
   return false;
 }

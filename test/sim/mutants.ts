@@ -1,5 +1,6 @@
 // Planted bugs that measure the simulation. Each replaces a text that occurs exactly once in its file.
 
+import { decisionMutants } from "./decisionMutants.ts";
 import { crossingMutants } from "./bridge/crossingMutants.ts";
 import type { Mutant } from "./mutant.ts";
 import { providerMutants } from "./providerMutants.ts";
@@ -372,5 +373,6 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   ...providerMutants,
+  ...decisionMutants,
   ...crossingMutants,
 ];

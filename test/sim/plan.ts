@@ -114,8 +114,20 @@ const directPaymentKinds = [
   "fickle",
 ] as const;
 
-/** `across`: in the token of another chain that a bridge carries. `ownBridge`: the payer uses the bridge himself. */
-export type PaymentKind = (typeof directPaymentKinds)[number] | "across" | "acrossTwice" | "ownBridge";
+/** What the page asks for, once the faults are over, after dust or not; and a stranger who settles in the middle of a payment. */
+const watchfulPaymentKinds = ["asked", "dustThenAsked", "settledBetween"] as const;
+
+/**
+ * `across`: in the token of another chain that a bridge carries. `ownBridge`: the payer uses the bridge himself. `instalments`: each within a
+ * limit of finality, on both chains.
+ */
+export type PaymentKind =
+  | (typeof directPaymentKinds)[number]
+  | (typeof watchfulPaymentKinds)[number]
+  | "across"
+  | "acrossTwice"
+  | "ownBridge"
+  | "instalments";
 
 /** Most payments are of these kinds. The other kinds share the rest. */
 const COMMON_PAYMENT_KINDS = ["right", "right", "right", "split", "under", "over"] as const;
@@ -150,7 +162,9 @@ export function drawPlan(seed: number, random: SeededRandom, without: ReadonlySe
       merchants: merchants.length,
       chains,
     }),
-  ).map((create) => (bridge === undefined ? create : payAcross(create, random.derive(`across ${create.name}`))));
+  )
+    .map((create) => (bridge === undefined ? create : payAcross(create, random.derive(`across ${create.name}`))))
+    .map((create) => payWatchfully(create, random.derive(`watchful ${create.name}`), bridge !== undefined));
   const processes = shape.pick([1, 1, 2, 2, 3] as const);
   return {
     seed,
@@ -194,6 +208,14 @@ function payAcross(create: CreatePlan, random: SeededRandom): CreatePlan {
       return { ...payment, kind: own.pick(["across", "across", "across", "acrossTwice", "ownBridge"] as const) };
     }),
   };
+}
+
+/** Some intents get a further payment, by a payer who looks at the page, or by one who tries to be counted early. */
+function payWatchfully(create: CreatePlan, random: SeededRandom, isBridged: boolean): CreatePlan {
+  const added = (kind: PaymentKind): PaymentPlan => ({ name: `${create.name}.${kind}`, afterMs: 0, kind });
+  const watchful = random.chance(0.35) ? [added(random.pick(watchfulPaymentKinds))] : [];
+  const instalments = isBridged && random.chance(0.4) ? [added("instalments")] : [];
+  return { ...create, payments: [...create.payments, ...watchful, ...instalments] };
 }
 
 function removeElements(create: CreatePlan, without: ReadonlySet<string>): CreatePlan {
@@ -260,7 +282,9 @@ function toleratedReorgDepth(finality: readonly FinalityTier[], lag: { safe: num
 }
 
 function drawTokens(random: SeededRandom): TokenPlan[] {
-  const minimumUnits = random.pick([0n, 0n, 50_000n] as const);
+  const usualUnits = random.pick([0n, 0n, 50_000n] as const);
+  // Above most prices.
+  const minimumUnits = random.derive("minimum").chance(0.15) ? 30_000_000n : usualUnits;
   const rail = { decimals: 6, minimumUnits, isRail: true, isUnconfigured: false };
   return [
     { ...rail, symbol: "USDC", kind: "plain" },

@@ -42,7 +42,7 @@ for (let seed = SEED_FIRST; seed < SEED_FIRST + SEEDS; seed += 1) {
       for (let index = 0; index < INTENTS; index += 1) {
         const payout = {
           payoutChainReference: "31337",
-          payoutTokenAddress: chains[0]?.usdc,
+          payoutTokenAddress: chains[0]?.usdc ?? "",
           payoutWallet: `0x${String(index + 1).padStart(40, "a")}`,
         };
         intents.push(await roads.create({ ...payout, priceUnits: random.between(1, 90) * 700_001, oneTime: true }));
@@ -50,6 +50,11 @@ for (let seed = SEED_FIRST; seed < SEED_FIRST + SEEDS; seed += 1) {
     });
     after(() => db.close());
 
+    function pick<T>(list: readonly T[]): T {
+      const picked = random.pick(list);
+      assert(picked !== undefined);
+      return picked;
+    }
     const exposed = async () =>
       (
         await sql<{
@@ -100,7 +105,7 @@ for (let seed = SEED_FIRST; seed < SEED_FIRST + SEEDS; seed += 1) {
     }
 
     function pay(): void {
-      const [intent, chain] = [random.pick(intents), random.pick(chains)];
+      const [intent, chain] = [pick(intents), pick(chains)];
       const price = intent.price_token_units ?? USDC;
       const units = random.pick([price, price / 2n, price / 3n, 1n, MINIMUM / 3n, price - 1n] as const);
       chain.pay(intent, units);
@@ -119,11 +124,11 @@ for (let seed = SEED_FIRST; seed < SEED_FIRST + SEEDS; seed += 1) {
 
     async function step(): Promise<void> {
       for (let sent = 0; sent < 6; sent += 1) pay();
-      const chain = random.pick(chains);
+      const chain = pick(chains);
       if (random.chance(0.2)) reorganise(chain);
       else chain.mine(random.between(1, 2));
       if (random.chance(0.8)) await chain.watch();
-      if (random.chance(0.7)) await decide(random.pick(chains));
+      if (random.chance(0.7)) await decide(pick(chains));
     }
 
     /** A round of every chain, in a random order. */
@@ -144,7 +149,7 @@ for (let seed = SEED_FIRST; seed < SEED_FIRST + SEEDS; seed += 1) {
       for (const intent of intents) {
         const units = remainingUnits(await roads.intent(intent)) ?? 0n;
         asked.set(intent.id, units);
-        if (units > 0n) random.pick(chains).pay(intent, units);
+        if (units > 0n) pick(chains).pay(intent, units);
       }
       for (let round = 0; round < FINALIZED + 2; round += 1) await advanceAll();
       for (const intent of intents) {

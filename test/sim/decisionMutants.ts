@@ -1,0 +1,71 @@
+import type { Mutant } from "./mutant.ts";
+
+/** Planted bugs of the decision about an intent, and of what its page asks for. */
+export const decisionMutants: readonly Mutant[] = [
+  {
+    name: "other-chains-expose-nothing",
+    bug: "What counted on another chain, and may still be lost there, is not known where a deposit is decided.",
+    isBridged: true,
+    patches: [
+      {
+        path: "src/deposit/decision/readFacts.ts",
+        search: "const above = intentChains.map(",
+        replace: "const above = intentChains.filter((named) => named.chain === chain).map(",
+      },
+    ],
+  },
+  {
+    name: "other-chains-are-current",
+    bug: "Deposits of another chain count, although that chain has lost their block and its own loop has not run yet.",
+    isBridged: true,
+    patches: [
+      {
+        path: "src/deposit/decision/readFacts.ts",
+        search: "const intentChains = await listIntentChains(tx, scope, upto);",
+        replace: `const intentChains = (await listIntentChains(tx, scope, upto)).map((on) => ({
+    ...on,
+    isBehind: on.isBehind && on.chain === chain,
+  }));`,
+      },
+    ],
+  },
+  {
+    name: "cheap-price-stays",
+    bug: "A price below the minimum is settled in the record and stays in its inbox.",
+    patches: [
+      {
+        path: "src/deposit/dust/dustStore.ts",
+        search: "and (intent.price_token_units >= minimum.units or ${isNearlyReachedBy(sql`intent.counted_units`)})",
+        replace: "and intent.price_token_units >= minimum.units",
+      },
+      {
+        path: "src/deposit/dust/dustStore.ts",
+        search: "or not ${isReachedBy(sql`intent.settled_units`)} and ${isReachedBy(sql`intent.counted_units`)})`;",
+        replace: "or false)`;",
+      },
+    ],
+  },
+  {
+    name: "dust-twice",
+    bug: "The page takes waiting dust off what it asks for, although that is in the received amount already.",
+    patches: [
+      {
+        path: "src/http/checkout/state/buildState.ts",
+        search: "const remaining = remainingUnits(intent);",
+        replace:
+          "const remaining = remainingUnits({ ...intent, received_units: intent.received_units + row.waitingUnits });",
+      },
+    ],
+  },
+  {
+    name: "late-is-paid",
+    bug: "The page of a cancelled order that is paid later says that it is paid.",
+    patches: [
+      {
+        path: "src/http/checkout/state/stage.ts",
+        search: "counted_units: intent.counted_units - intent.late_units",
+        replace: "counted_units: intent.counted_units",
+      },
+    ],
+  },
+];
