@@ -289,16 +289,16 @@ const UNFINISHED_WORK_SQL = `
     union all select 'waiting ' || deposit.movement_id from ${LISTED_DEPOSITS} as deposit join intent on intent.id = deposit.intent_id
       where deposit.status = 'confirmed' and not exists (
         select from ${LISTED_DEPOSITS} as other where other.intent_id = deposit.intent_id and other.status = 'confirmed'
-        group by other.chain, other.token having sum(other.amount_units) < intent.minimum_units)
+        group by other.chain, other.token having sum(other.amount_units) < pinned_minimum(intent, other.chain, other.token))
     union all select 'held ' || movement_id || ' ' || reason from ${LISTED_DEPOSITS} as listed where status = 'held' and reason <> 'no_route'
     union all select 'unswept ' || deposit.movement_id from ${LISTED_DEPOSITS} as deposit join intent on intent.id = deposit.intent_id
       where deposit.status = 'counted' and settlement_id is null
         and not exists (select from settlement where settlement.intent_id = deposit.intent_id and settlement.chain = deposit.chain
           and settlement.token = deposit.token and settlement.status in ('planned','submitted','held'))
-        and (intent.price_token_units >= intent.minimum_units
+        and (intent.price_token_units >= pinned_minimum(intent, deposit.chain, deposit.token)
             and intent.settled_units * 10000 < intent.price_token_units * (10000 - intent.underpay_tolerance_bps)
           or (select sum(amount_units) from ${LISTED_DEPOSITS} as other where other.intent_id = deposit.intent_id
-          and other.token = deposit.token and other.chain = deposit.chain and other.status = 'counted' and other.settlement_id is null) >= intent.minimum_units)
+          and other.token = deposit.token and other.chain = deposit.chain and other.status = 'counted' and other.settlement_id is null) >= pinned_minimum(intent, deposit.chain, deposit.token))
     union all select case when status = 'attested' and reason like 'settle_refused%' then 'held ' else 'crossing ' end || movement_id || ' ' || coalesce(reason, '')
       from crossing where status in ('burned', 'attested')
     union all select case when status in ('planned', 'held') and reason ~ '^(settle|bridge)_refused' or status = 'bridging' and exists (
@@ -317,7 +317,7 @@ const UNFINISHED_WORK_SQL = `
       where burn.explained_by is not null
         and not exists (select from settlement where settlement.intent_id = burn.intent_id and settlement.chain = burn.chain
           and settlement.token = burn.token and settlement.status in ('planned','submitted','held'))
-      group by burn.id, intent.id having sum(moved.units) >= greatest(intent.minimum_units, 1)
+      group by burn.id, burn.chain, burn.token, intent.id having sum(moved.units) >= greatest(pinned_minimum(intent, burn.chain, burn.token), 1)
     union all select 'undelivered ' || id from intent
       where counted_units > 0 and counted_units * 10000 >= price_token_units * (10000 - underpay_tolerance_bps)
         and settled_units * 10000 < price_token_units * (10000 - underpay_tolerance_bps)
