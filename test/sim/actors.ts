@@ -12,13 +12,12 @@ import { Fault } from "../../src/kernel/faults.ts";
 import { createAccount } from "../../src/merchant/createAccount.ts";
 import type { AccountRow } from "../../src/merchant/store.ts";
 import { registerView } from "../../src/view/registerView.ts";
-import { readState } from "../../src/http/checkout/state/readState.ts";
-import { findIntentById } from "../../src/intent/store.ts";
 import type { World } from "../../src/world.ts";
 import { BridgeActors } from "./bridge/bridgeActors.ts";
 import { tokenCalls } from "./chain/token.ts";
 import type { CreatePlan, PaymentPlan } from "./plan.ts";
 import type { SeededRandom } from "./seededRandom.ts";
+import { WatchfulPayers } from "./watchfulPayers.ts";
 import {
   addressOf,
   FEE_RECIPIENT,
@@ -43,29 +42,36 @@ export type CreateCall = {
 const RETRY_MS = 3_000;
 const NO_RESPONSE = Symbol("no answer");
 const FIRST_WALLET = 0xb00;
-/** After the faults, so that what is on its way has arrived, and the providers tell the truth. */
-const ASKED_AFTER_MS = 180_000;
-/** Just within the first finality tier's limit. */
-const INSTALMENT_PRICE_UNITS = 9_900_000n;
-const SMALL_UNITS = 60_000n;
-
 export class Actors {
   readonly creates: CreateCall[] = [];
   readonly intents = new Map<string, TrackedIntent>();
   /** The number of actions that are not finished. */
   pendingActions = 0;
   paymentCount = 0;
-  /** The intents whose page asked a payer for an amount that he then paid. */
-  readonly asked = new Set<string>();
   readonly #simWorld: SimWorld;
   readonly #random: SeededRandom;
   readonly #accounts: AccountRow[] = [];
   readonly #bridgeActors: BridgeActors;
+  readonly #watchfulPayers: WatchfulPayers;
 
   constructor(simWorld: SimWorld, random: SeededRandom) {
     this.#simWorld = simWorld;
     this.#random = random;
     this.#bridgeActors = new BridgeActors(simWorld, random.derive("bridge"), (durationMs) => this.#sleep(durationMs));
+    this.#watchfulPayers = new WatchfulPayers(simWorld, {
+      request: (work) => this.#request(work),
+      sleep: (durationMs) => this.#sleep(durationMs),
+      pay: (known, units, random) => {
+        const { payout_token: token, inbox_address: to } = known.row;
+        this.#transfer(known.chain, random, { token, to, units });
+      },
+      payAcross: (known, units, random) => this.#bridgeActors.payAcross(known, units, { isTwice: false, random }),
+    });
+  }
+
+  /** The intents whose page asked a payer for an amount that he then paid. */
+  get asked(): ReadonlySet<string> {
+    return this.#watchfulPayers.asked;
   }
 
   /** Creates the merchants' accounts before any fault. */
@@ -200,11 +206,12 @@ export class Actors {
       case "asked":
       case "dustThenAsked":
         if (payment.kind === "dustThenAsked") pay(intent.minimum_units / 2n + 1n);
-        return this.#payAsked(known, random);
+        return this.#watchfulPayers.payAsked(known, random);
       case "settledBetween":
-        return this.#settleBetween(known, units);
+        return this.#watchfulPayers.settleBetween(known, units);
       case "instalments":
-        return this.#payInstalments(known, random);
+        this.paymentCount += 2;
+        return this.#watchfulPayers.payInstalments(known, random);
       case "late":
         await this.#sleep(this.#simWorld.parts.plan.chaosMs * random.number());
         return pay(units);
@@ -222,57 +229,6 @@ export class Actors {
       default:
         return this.#payIrregularly(known, payment.kind, { random, units });
     }
-  }
-
-  /** Reads the page once the faults are over, and pays exactly what it asks for. */
-  async #payAsked(known: TrackedIntent, random: SeededRandom): Promise<void> {
-    const { plan, scheduler, trace, violate } = this.#simWorld.parts;
-    await this.#sleep(Math.max(0, plan.chaosMs + ASKED_AFTER_MS - scheduler.nowMs));
-    const { id, payout_token: token, inbox_address: to } = known.row;
-    const shown = await this.#request(async (world) => {
-      return { state: await readState(world, id), intent: await findIntentById(world.db, id) };
-    });
-    if (shown?.state === undefined || shown.intent === undefined) return;
-    const { state, intent } = shown;
-    const inTime = intent.counted_units - intent.late_units;
-    const isPaid = state.stage === "paid" || state.stage === "overpaid";
-    if (isPaid && intent.price_token_units !== null && !isReached(intent, inTime))
-      violate("the page shows a payment as paid that came too late", id);
-    const units = BigInt(state.remainingUnits ?? 0);
-    if (units === 0n || intent.status !== "active") return;
-    trace.append("payer", `pays ${units} that the page asks for to ${to.slice(0, 8)}`);
-    this.asked.add(id);
-    this.#transfer(known.chain, random, { token, to, units });
-  }
-
-  /** One transaction pays a unit, settles, and pays the rest. */
-  #settleBetween({ chain, row }: TrackedIntent, units: bigint): void {
-    const pay = (amount: bigint) => ({
-      to: row.payout_token,
-      data: tokenCalls.transfer(row.inbox_address, amount),
-    });
-    const settle = encodeFunctionData({ abi: hubAbi, functionName: "settle", args: [toInboxTerms(row)] });
-    const calls = [pay(1n), { to: hubAddress, data: settle }, pay(units)];
-    // A chain that shows only balances has no order of transfers within a transaction.
-    const sent = chain.plan.kind === "evm" ? calls : [pay(1n), pay(units)];
-    this.#countPayment(chain.chain.send({ from: payerAddress(0), calls: sent }));
-  }
-
-  /** Two parts on the intent's chain, each within the limit of the first finality tier, and a small one on the other chain. */
-  async #payInstalments(known: TrackedIntent, random: SeededRandom): Promise<void> {
-    const { row, chain } = known;
-    const [token, to] = [row.payout_token, row.inbox_address];
-    const waitMs = () => chain.plan.blockMs * random.between(1, 6);
-    for (let part = 0; part < 2; part += 1) {
-      this.#transfer(chain, random, {
-        token,
-        to,
-        units: INSTALMENT_PRICE_UNITS * 10n ** BigInt(row.payout_decimals - 6),
-      });
-      await this.#sleep(waitMs());
-    }
-    await this.#bridgeActors.payAcross(known, SMALL_UNITS, { isTwice: false, random });
-    this.paymentCount += 1;
   }
 
   /** Sends many tiny transfers in one transaction. In about half of the cases their sum reaches the minimum. */
@@ -420,15 +376,6 @@ export class Actors {
 
 function otherRail(chain: SimChain, token: string): string {
   return chain.tokens.find(({ isRail, address }) => isRail && address !== token)?.address ?? token;
-}
-
-/** Whether a sum reaches the price of an intent. */
-export function isReached(
-  intent: Pick<IntentRow, "price_token_units" | "underpay_tolerance_bps">,
-  units: bigint,
-): boolean {
-  const { price_token_units: price, underpay_tolerance_bps: toleranceBps } = intent;
-  return price !== null && units * 10_000n >= price * BigInt(10_000 - toleranceBps);
 }
 
 function toBigint(value: number | null): bigint | null {

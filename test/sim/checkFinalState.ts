@@ -3,7 +3,8 @@ import { checkCrossings } from "./bridge/checkCrossings.ts";
 import type { ScriptedBlock } from "./chain/transaction.ts";
 import type { SimDatabase } from "./simDatabase.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
-import { isReached, type Actors } from "./actors.ts";
+import type { Actors } from "./actors.ts";
+import { isReached } from "./watchfulPayers.ts";
 import { LISTED_DEPOSITS, type Violation } from "./invariants.ts";
 import { namingOf, type SimChain } from "./simWorld.ts";
 
