@@ -29,6 +29,14 @@ export type ChainPlan = {
   pushesHeads: boolean;
   /** Whether its headers name the tokens of their transfers. */
   hasDigests: boolean;
+  /** Whether they name those of an ancestor, as the configuration says. */
+  hasForeignDigests: boolean;
+  /** Whether several blocks share one time. */
+  repeatsTimes: boolean;
+  /** Whether its nodes have pruned their first block and old balances. */
+  isPruned: boolean;
+  /** Whether its nodes answer new blocks and their transfers together. */
+  answersTogether: boolean;
   /** How many providers must agree. With agreement, one of three may lie. */
   agreement: AgreementPolicy | undefined;
   finalityLag: { safe: number; finalized: number } | null;
@@ -229,12 +237,20 @@ function removeElements(create: CreatePlan, without: ReadonlySet<string>): Creat
   };
 }
 
+/** The chance of a chain with five blocks a second. */
+const FAST_CHANCE = 0.2;
+const FAST_BLOCK_MS = 200;
+
 function drawChain(index: number, random: SeededRandom): ChainPlan {
-  const blockMs = random.pick([2_000, 4_000, 8_000] as const);
+  const slowMs = random.pick([2_000, 4_000, 8_000] as const);
+  const isFast = random.derive("fast").chance(FAST_CHANCE);
+  const blockMs = isFast ? FAST_BLOCK_MS : slowMs;
   const safe = random.between(1, 3);
   const tags = { safe, finalized: safe + random.between(1, 4) };
   const finalityLag = random.chance(0.12) ? null : tags;
-  const finality = drawFinality(random, finalityLag !== null);
+  const drawn = drawFinality(random, finalityLag !== null);
+  const inSeconds = random.derive("seconds");
+  const finality = isFast || inSeconds.chance(0.3) ? toSeconds(drawn, inSeconds) : drawn;
   const providers = random.between(1, 3);
   const agreement = providers > 1 && random.chance(0.5) ? { providers: 2, abovePriceUnits: 0n } : undefined;
   return {
@@ -247,6 +263,10 @@ function drawChain(index: number, random: SeededRandom): ChainPlan {
     providers,
     pushesHeads: random.derive("push").chance(0.6),
     hasDigests: random.derive("digests").chance(0.5),
+    hasForeignDigests: random.derive("foreign digests").chance(0.2),
+    repeatsTimes: isFast,
+    isPruned: random.derive("pruned").chance(0.2),
+    answersTogether: random.derive("together").chance(0.7),
     agreement,
     finalityLag,
     finality,
@@ -265,6 +285,12 @@ function drawFinality(random: SeededRandom, hasTags: boolean): FinalityTier[] {
   const byTag = { upToPriceUnits: undefined, finality: { tag } } as const;
   const tiers = [{ upToPriceUnits: 10_000_000n, finality: { confirmations } }, byTag];
   return random.pick<FinalityTier[]>([[byDepth], [byTag], tiers]);
+}
+
+/** The same tiers, with seconds instead of confirmations. */
+function toSeconds(tiers: readonly FinalityTier[], random: SeededRandom): FinalityTier[] {
+  const seconds = random.between(2, 40);
+  return tiers.map((tier) => ("confirmations" in tier.finality ? { ...tier, finality: { seconds } } : tier));
 }
 
 function toleratedReorgDepth(finality: readonly FinalityTier[], lag: { safe: number; finalized: number }): number {

@@ -1,6 +1,8 @@
 import {
   ProviderFailed,
+  type BlockRange,
   type BlockRef,
+  type BlocksWithTransfers,
   type ChainIdentity,
   type ChainReader,
   type HeadTag,
@@ -30,13 +32,16 @@ const LACKING_INTERVAL = 5n;
 /** How many past blocks a lying provider remembers its forgeries for. */
 const RECENT_BLOCKS_MAX = 200;
 
+/** How its chain's nodes differ from others. */
+type NodeTraits = Pick<NodeView, "hasDigests" | "hasForeignDigests" | "isPruned" | "answersTogether">;
+
 /** One provider of a chain: its share of the known blocks, and its reachability. */
 export class SimNode {
   readonly chain: ScriptedChain;
   readonly name: string;
   /** How its kind identifies transfers. */
   readonly naming: TransferNaming;
-  readonly hasDigests: boolean;
+  readonly traits: NodeTraits;
   /** The number of blocks, in order of creation, that it knows. */
   knownBlockCount: number;
   downUntilMs = 0;
@@ -64,7 +69,7 @@ export class SimNode {
     chain: ScriptedChain;
     naming: TransferNaming;
     name: string;
-    hasDigests: boolean;
+    traits: NodeTraits;
     random: SeededRandom;
     omitted: Set<string>;
     unreadable: UnreadableOnChain;
@@ -73,7 +78,7 @@ export class SimNode {
     this.unreadable = parts.unreadable;
     this.chain = parts.chain;
     this.naming = parts.naming;
-    this.hasDigests = parts.hasDigests;
+    this.traits = parts.traits;
     this.name = parts.name;
     this.random = parts.random;
     this.omittedTxs = parts.omitted;
@@ -124,7 +129,7 @@ export class SimProvider<Scripted extends ScriptedReader> implements ChainReader
     this.#scripted = open(node.chain, {
       name: node.name,
       knownBlockCount: () => this.#visibleBlockCount,
-      hasDigests: node.hasDigests,
+      ...node.traits,
     });
   }
 
@@ -154,11 +159,18 @@ export class SimProvider<Scripted extends ScriptedReader> implements ChainReader
         throw new ProviderFailed("unknown_block", `${this.name} answered: unknown block`);
       const seen = this.#hideLogs(await scripted.transfers(scope, tokens, parties));
       const transfers = this.#misplaceLogs(this.#omitSomeLogs(seen));
-      const { forgery } = this.#node;
-      if (forgery === undefined) return transfers;
-      return forgeTransfers(transfers, forgery, this.#blocksIn(scope)).filter(
-        ({ token, from, to }) => tokens.includes(token) && (!parties || parties.includes(from) || parties.includes(to)),
-      );
+      return this.#withForged(transfers, { scope, tokens, parties });
+    });
+  }
+
+  blocksWithTransfers(range: BlockRange, tokens: readonly string[]): Promise<BlocksWithTransfers | undefined> {
+    return this.request("blocks with transfers", async (scripted) => {
+      const read = await scripted.blocksWithTransfers(range, tokens);
+      if (read === undefined) return undefined;
+      if (read.blocks.some(({ number }) => this.#isLacking(number)))
+        throw new ProviderFailed("unknown_block", `${this.name} answered: unknown block`);
+      const transfers = this.#misplaceLogs(this.#omitSomeLogs(this.#hideLogs(read.transfers)));
+      return { ...read, transfers: this.#withForged(transfers, { scope: range, tokens }) };
     });
   }
 
@@ -199,6 +211,21 @@ export class SimProvider<Scripted extends ScriptedReader> implements ChainReader
     // A submission's answer may be late, or lost when the process ends meanwhile. For reads, an occasional delay suffices.
     if (isSending || process.random.chance(0.2)) await process.wait(5 + process.random.number() * 60);
     return answer;
+  }
+
+  #withForged(
+    transfers: Transfer[],
+    {
+      scope,
+      tokens,
+      parties,
+    }: { scope: TransferScope; tokens: readonly string[]; parties?: readonly string[] | undefined },
+  ): Transfer[] {
+    const { forgery } = this.#node;
+    if (forgery === undefined) return transfers;
+    return forgeTransfers(transfers, forgery, this.#blocksIn(scope)).filter(
+      ({ token, from, to }) => tokens.includes(token) && (!parties || parties.includes(from) || parties.includes(to)),
+    );
   }
 
   #blocksIn(scope: TransferScope): ScriptedBlock[] {

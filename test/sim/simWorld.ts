@@ -297,19 +297,21 @@ function createSimChain(
     bridge,
     startAtS: START_MS / 1_000,
     finalityLag: plan.finalityLag,
+    repeatsTimes: plan.repeatsTimes,
     units: specs.flatMap(({ address }) => payers.map((owner) => ({ token: address, owner, units: PAYER_UNITS }))),
     wei: [{ address: GAS_ADDRESS, wei: GAS_WEI }],
   });
   const omitted = new Set<string>();
   const unreadable = { payments: new Map(), strangers: new Map() };
-  const { hasDigests } = plan;
+  const { hasDigests, hasForeignDigests, isPruned, answersTogether } = plan;
+  const traits = { hasDigests, hasForeignDigests, isPruned, answersTogether };
   const nodes = Array.from(
     { length: plan.providers },
     (_, index) =>
       new SimNode({
         chain,
         name: `${plan.name}-${index}`,
-        hasDigests,
+        traits,
         naming: namingOf(plan.kind),
         random: random.derive(`node ${index}`),
         omitted,

@@ -14,6 +14,7 @@ import { runLoops } from "../../../src/loops/runLoops.ts";
 import { startPostgres } from "../../support/postgres.ts";
 import { openRoad, type Road } from "../../support/road.ts";
 import { startMinimalIndexer } from "./minimalIndexer.ts";
+import { benchRequests } from "./requests.ts";
 import { heading, tabulate } from "./statistics.ts";
 
 // Measures the time from a deposit's block to its committed rows (cursor and movement), with all loops running.
@@ -55,6 +56,7 @@ export async function benchLive(): Promise<LiveReport> {
       pglite: await measureModes(pgliteOf),
     };
     console.log(tableOf(report));
+    await benchRequests();
     return report;
   } finally {
     await postgres.remove();

@@ -26,6 +26,7 @@ export type ScriptedChainOptions = {
   /** Unix seconds of the genesis block. */
   startAtS?: number;
   blockS?: number;
+  repeatsTimes?: boolean;
   /** The distance of `safe` and `finalized` from the head; null for a chain without these tags. */
   finalityLag?: { safe: number; finalized: number } | null;
   baseFee?: bigint;
@@ -69,12 +70,12 @@ export class ScriptedChain {
   readonly bridge: BridgeSpec | undefined;
   readonly pool = new TransactionPool();
   readonly finalityLag: { safe: number; finalized: number } | null;
-  /** The base fee per gas of the next blocks. */
   baseFee: bigint;
   readonly state = new ChainState();
   readonly #machine: Machine;
   readonly #salt: string;
   readonly #blockS: number;
+  readonly #stepS: number;
   /** The canonical chain, by number. */
   readonly #canonical: ScriptedBlock[] = [];
   readonly #blocks = new Map<string, ScriptedBlock>();
@@ -94,7 +95,7 @@ export class ScriptedChain {
     this.finalityLag = options.finalityLag === undefined ? { safe: 1, finalized: 2 } : options.finalityLag;
     this.baseFee = baseFee;
     this.#salt = salt;
-    this.#blockS = blockS;
+    [this.#blockS, this.#stepS] = options.repeatsTimes === true ? [0, 0] : [blockS, 1];
     const contracts = createContracts(tokens, bridge);
     this.#machine = new Machine({ state: this.state, chainId: BigInt(chainId), contracts });
     this.#writeGenesis(options);
@@ -296,7 +297,7 @@ export class ScriptedChain {
       number,
       hash: hashOf(this.caip2, this.#salt, "block", number, this.#blockCount),
       parentHash: parent?.hash ?? `0x${"0".repeat(64)}`,
-      timestampS: Math.max(atS ?? 0, (parent?.timestampS ?? 0) + (atS === undefined ? this.#blockS : 1)),
+      timestampS: Math.max(atS ?? 0, (parent?.timestampS ?? 0) + (atS === undefined ? this.#blockS : this.#stepS)),
       baseFee: this.baseFee,
       creationIndex: this.#blockCount,
       stateBefore: this.state.snapshot(),

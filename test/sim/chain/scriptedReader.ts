@@ -1,6 +1,8 @@
 import {
   ProviderFailed,
+  type BlockRange,
   type BlockRef,
+  type BlocksWithTransfers,
   type ChainIdentity,
   type ChainReader,
   type HeadTag,
@@ -27,7 +29,17 @@ export type NodeView = {
   knownBlockCount?: () => number | undefined;
   /** Whether its headers name the transferred tokens. */
   hasDigests?: boolean;
+  /** Whether they are the names of an ancestor, as on a chain that settles blocks later. */
+  hasForeignDigests?: boolean;
+  /** Whether it has pruned its first block, and the balances of old ones. */
+  isPruned?: boolean;
+  /** Whether it answers blocks and their transfers together. */
+  answersTogether?: boolean;
 };
+
+/** How many blocks back a foreign digest comes from, and how many blocks a pruned node keeps balances of. */
+const FOREIGN_DISTANCE = 3n;
+const KEPT_BALANCES = 64n;
 
 /**
  * One node's view of a scripted chain for readers, in the naming of its kind. It answers at once and truthfully, as far as the
@@ -39,7 +51,7 @@ export class ScriptedReader implements ChainReader {
   protected readonly chain: ScriptedChain;
   readonly #naming: TransferNaming;
   readonly #knownBlockCount: () => number;
-  readonly #hasDigests: boolean;
+  readonly #view: NodeView;
 
   constructor(chain: ScriptedChain, naming: TransferNaming, view: NodeView) {
     this.caip2 = chain.caip2;
@@ -47,11 +59,12 @@ export class ScriptedReader implements ChainReader {
     this.chain = chain;
     this.#naming = naming;
     this.#knownBlockCount = () => view.knownBlockCount?.() ?? chain.blockCount;
-    this.#hasDigests = view.hasDigests ?? false;
+    this.#view = view;
   }
 
   async identify(): Promise<ChainIdentity> {
-    return { caip2: this.caip2, genesisHash: this.chain.blockAt(0n)?.hash ?? hashOf("none") };
+    const genesisHash = this.chain.blockAt(0n)?.hash ?? hashOf("none");
+    return { caip2: this.caip2, genesisHash: this.#view.isPruned === true ? undefined : genesisHash };
   }
 
   async head(tag: HeadTag): Promise<BlockRef> {
@@ -67,7 +80,7 @@ export class ScriptedReader implements ChainReader {
 
   async block(at: { number: bigint } | { hash: string }): Promise<BlockRef | undefined> {
     const block = "hash" in at ? this.#known(at.hash) : this.chain.blockAt(at.number, this.#head());
-    return block && this.#refOf(block);
+    return block && this.#view.isPruned === true && block.number === 0n ? undefined : block && this.#refOf(block);
   }
 
   async transfers(scope: TransferScope, tokens: readonly string[], parties?: readonly string[]): Promise<Transfer[]> {
@@ -81,7 +94,16 @@ export class ScriptedReader implements ChainReader {
       .map(withoutIdentity);
   }
 
+  async blocksWithTransfers(range: BlockRange, tokens: readonly string[]): Promise<BlocksWithTransfers | undefined> {
+    if (this.#view.answersTogether !== true) return undefined;
+    const blocks = this.#blocksIn(range);
+    if (BigInt(blocks.length) !== range.toBlock - range.fromBlock + 1n)
+      throw new ProviderFailed("unknown_block", `${this.name} lacks a block of a range`);
+    return { blocks: blocks.map((block) => this.#refOf(block)), transfers: await this.transfers(range, tokens) };
+  }
+
   mayContainTransfers({ digest = "" }: BlockRef, tokens: readonly string[]): boolean {
+    if (this.#view.hasForeignDigests === true) return false;
     return tokens.some((token) => digest.includes(token));
   }
 
@@ -94,7 +116,8 @@ export class ScriptedReader implements ChainReader {
 
   async balances(token: string, owners: readonly string[], at: { blockNumber: bigint }): Promise<bigint[]> {
     const block = this.chain.blockAt(at.blockNumber, this.#head());
-    if (!block) throw new ProviderFailed("unknown_block", `${this.name} lacks block ${at.blockNumber}`);
+    const isPruned = this.#view.isPruned === true && at.blockNumber + KEPT_BALANCES < this.#head().number;
+    if (!block || isPruned) throw new ProviderFailed("unknown_block", `${this.name} lacks block ${at.blockNumber}`);
     const mark = this.chain.stateAfter(block);
     return owners.map((owner) => this.chain.state.valueAt(unitsKey(token, owner), mark));
   }
@@ -124,8 +147,11 @@ export class ScriptedReader implements ChainReader {
 
   #refOf(block: ScriptedBlock): BlockRef {
     const { number, hash, parentHash, timestampS } = block;
-    const tokens = this.#hasDigests ? this.#transfersIn(block).map(({ token }) => token) : [];
-    return { number, hash, parentHash, timestampS, ...(this.#hasDigests ? { digest: tokens.join() } : {}) };
+    const { hasDigests = false, hasForeignDigests = false } = this.#view;
+    if (!hasDigests) return { number, hash, parentHash, timestampS };
+    const described = hasForeignDigests ? this.chain.blockAt(number - FOREIGN_DISTANCE, block) : block;
+    const tokens = described ? this.#transfersIn(described).map(({ token }) => token) : [];
+    return { number, hash, parentHash, timestampS, digest: tokens.join() };
   }
 
   #head(): ScriptedBlock {
