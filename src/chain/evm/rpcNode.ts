@@ -32,10 +32,12 @@ import { parseArray, parseObject } from "../rpc/jsonValues.ts";
 import { parseBytes, parseHash, parseQuantity, parseSafeInteger, toHex } from "./rpc/rpcValues.ts";
 import { FEE_HISTORY_BLOCKS, FEE_HISTORY_PERCENTILE, toFeeQuote } from "./rpc/parseFees.ts";
 import { toBlockCall, toCallParameter, toReceiptCall } from "./rpc/calls.ts";
-import { parseBlock, parseProof, parseReceipt } from "./rpc/parseBlock.ts";
+import { parseBlock, parseReceipt } from "./rpc/parseBlock.ts";
 import { JsonRpcClient, type RawResponse, type RpcCall } from "../rpc/jsonRpcClient.ts";
 import { RpcError } from "../rpc/rpcError.ts";
 import { readRangeOfBlocks } from "./rangeOfBlocks.ts";
+import type { UnreadableEntry, UnreadableVerdict } from "../unreadable/unreadableEntry.ts";
+import { parseProofs, recheckEntries } from "./unreadableEntries.ts";
 import { BUNDLED_OWNERS_MAX, bundledBalanceCall, parseBundledBalances } from "./bundledBalances.ts";
 import { filterLogs } from "./filter/filterLogs.ts";
 import {
@@ -153,7 +155,7 @@ export class JsonRpcNode implements EvmNode {
   }
 
   async filterTransfers(
-    range: BlockRange,
+    range: BlockRange & Skipping,
     tokens: readonly string[],
     filter: AddressFilter,
   ): Promise<FilteredTransfers> {
@@ -163,6 +165,9 @@ export class JsonRpcNode implements EvmNode {
     );
     await filter.refresh();
     const filtered = answer.status === 200 ? filterLogs(answer.bytes, { ...range, tokens, filter }) : undefined;
+    const { skipped } = range;
+    if (filtered && skipped)
+      return { ...filtered, transfers: filtered.transfers.filter(({ chainTx }) => !skipped.has(chainTx)) };
     if (filtered) return filtered;
     const transfers = await this.#transfersFromResponse(range, { tokens, filter, answer });
     const lastBlockHash = transfers.findLast(({ blockNumber }) => blockNumber === range.toBlock)?.blockHash;
@@ -170,7 +175,7 @@ export class JsonRpcNode implements EvmNode {
   }
 
   async proofs(chainTxs: readonly string[]): Promise<TransactionProof[]> {
-    return this.#toProofs(await this.#requestAll(chainTxs.map(toReceiptCall)), chainTxs);
+    return parseProofs(await this.#requestAll(chainTxs.map(toReceiptCall)), chainTxs, this.#bridge);
   }
 
   async blocksWithProofs(
@@ -183,14 +188,11 @@ export class JsonRpcNode implements EvmNode {
       const answer = answers[index];
       return answer === null ? undefined : this.#parseExpectedBlock({ number }, answer);
     });
-    return { blocks, proofs: this.#toProofs(answers.slice(numbers.length), chainTxs) };
+    return { blocks, proofs: parseProofs(answers.slice(numbers.length), chainTxs, this.#bridge) };
   }
 
-  /** `answers` in the order of `chainTxs`. */
-  #toProofs(answers: readonly unknown[], chainTxs: readonly string[]): TransactionProof[] {
-    return answers.flatMap((answer, index) =>
-      answer === null ? [] : parseProof(answer, chainTxs[index] ?? "", this.#bridge),
-    );
+  async recheckUnreadable(entries: readonly UnreadableEntry[]): Promise<ReadonlyMap<string, UnreadableVerdict>> {
+    return this.#mapErrors(() => recheckEntries(this.#rpc, entries, this.#bridge));
   }
 
   async receipt(chainTx: string): Promise<EvmReceipt | undefined> {

@@ -1,6 +1,8 @@
 import { deepEqual, equal, throws } from "node:assert/strict";
 import { test } from "node:test";
+import { systemClock } from "../../../kernel/clock.ts";
 import { ProviderFailed, type TransferScope } from "../../reader.ts";
+import { SkippedEntries } from "../../unreadable/unreadableEntry.ts";
 import { parseTransfers, transferFilters } from "./parseTransfers.ts";
 
 const TOKEN = `0x${"aa".repeat(20)}`;
@@ -65,19 +67,11 @@ for (const [what, changed] of Object.entries({
   "a removed log": { removed: true },
   "a log of another contract": { address: `0x${"ab".repeat(20)}` },
   "another event": { topics: [word("0x01"), word(FROM), word(TO)] },
-  "no index": { logIndex: null },
   "no block number": { blockNumber: "latest" },
   "no transaction": { transactionHash: null },
-  "no topics": { topics: null },
-  "an index beyond its limit": { logIndex: "0x80000000" },
-  "an index without digits": { logIndex: "" },
-  "an index in other digits": { logIndex: "0x7z" },
   "a block number beyond its limit": { blockNumber: "0x8000000000000000" },
   "a block hash with other characters": { blockHash: `0x${"b1".repeat(31)}\u0000\u0000` },
   "a transaction with other characters": { transactionHash: `0x${"c2".repeat(31)}zz` },
-  "a sender with other characters": { topics: [TRANSFER, `${word(FROM).slice(0, 65)}\u0000`, word(TO)] },
-  "a recipient with other characters": { topics: [TRANSFER, word(FROM), `${word(TO).slice(0, 65)}'`] },
-  "an amount with other characters": { data: `${word("0x05").slice(0, 64)} 5` },
 })) {
   test(`an answer with ${what} is refused as a whole`, () => {
     const blockHash = String("blockHash" in changed ? changed.blockHash : HASH);
@@ -87,6 +81,28 @@ for (const [what, changed] of Object.entries({
         (error) => error instanceof ProviderFailed && error.kind === "bad_answer",
       );
     }
+  });
+}
+
+for (const [what, changed] of Object.entries({
+  "no index": { logIndex: null },
+  "no topics": { topics: null },
+  "an index beyond its limit": { logIndex: "0x80000000" },
+  "an index without digits": { logIndex: "" },
+  "an index in other digits": { logIndex: "0x7z" },
+  "a sender with other characters": { topics: [TRANSFER, `${word(FROM).slice(0, 65)}\u0000`, word(TO)] },
+  "a recipient with other characters": { topics: [TRANSFER, word(FROM), `${word(TO).slice(0, 65)}'`] },
+  "an amount with other characters": { data: `${word("0x05").slice(0, 64)} 5` },
+})) {
+  test(`a log with ${what} is named, and left out where it has a row`, () => {
+    const key = `${CHAIN_TX}/log/${TOKEN}`;
+    throws(
+      () => read(changed),
+      (error) => error instanceof ProviderFailed && error.kind === "unreadable" && error.unreadable[0]?.key === key,
+    );
+    const skipped = new SkippedEntries(systemClock);
+    skipped.add([key]);
+    deepEqual(read(changed, { ...byHash, skipped }), []);
   });
 }
 

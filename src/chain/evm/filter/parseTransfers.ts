@@ -1,5 +1,7 @@
 import { ProviderFailed, type ProvenTransfer, type Transfer, type TransferScope } from "../../reader.ts";
+import type { UnreadableEntry } from "../../unreadable/unreadableEntry.ts";
 import { toHex } from "../rpc/rpcValues.ts";
+import { collectUnreadable, logKey, namesIn } from "../unreadableLogs.ts";
 
 // The hot path: a busy token has hundreds of transfers per block, few of them ours. Values are compared as text and converted only when
 // needed. Malformed logs are rejected, because skipping them would lose transfers silently.
@@ -39,19 +41,47 @@ export function transferFilters(
 
 /**
  * Parses the transfers of an eth_getLogs answer. Skips logs with the topic but without the shape of an ERC-20 transfer (ERC-721 has a
- * fourth topic). Throws ProviderFailed when the answer holds a log outside the query.
+ * fourth topic). Throws ProviderFailed when the answer holds a log outside the query, and `unreadable` with those of it that cannot be parsed.
  */
 export function parseTransfers(answer: unknown, scope: TransferScope, tokens: readonly string[]): Transfer[] {
   if (!Array.isArray(answer)) throw invalidLogs("no list of logs");
+  const { skipped } = scope;
+  const unreadable = collectUnreadable();
   const reader = new LogParser(scope, new Set(tokens));
   const transfers: Transfer[] = [];
   // The answer is unverified; each field is checked before use.
   for (const log of answer as readonly Log[]) {
-    const transfer = reader.parse(log);
-    if (transfer) transfers.push(transfer);
+    const placed = reader.place(log);
+    // A transaction whose receipt cannot be parsed is left out as a whole.
+    if (skipped?.has(placed.chainTx) === true) continue;
+    const transfer = reader.parse(placed);
+    if (transfer === undefined) continue;
+    if (!("unreadable" in transfer)) transfers.push(transfer);
+    else if (skipped?.has(transfer.key) !== true) unreadable.add(toEntry(placed, transfer));
   }
+  unreadable.throwIfAny();
   return transfers;
 }
+
+/** A log of the query, with what names it. */
+type PlacedLog = {
+  log: NonNullable<Log>;
+  token: string;
+  chainTx: string;
+  blockNumber: bigint;
+  blockHash: string;
+};
+
+function toEntry(
+  { log, chainTx, blockNumber }: PlacedLog,
+  { key, unreadable: reason }: UnreadableLog,
+): UnreadableEntry {
+  const index = parseLogIndex(log.logIndex);
+  const place = index === undefined ? undefined : BigInt(index);
+  return { key, kind: "log", chainTx, blockNumber, place, reason, names: namesIn(log), namesProgram: false };
+}
+
+type UnreadableLog = { key: string; unreadable: string };
 
 const ADDRESS = /^0x[0-9a-f]{40}$/i;
 
@@ -94,7 +124,8 @@ class LogParser {
     this.#tokens = tokens;
   }
 
-  parse(log: Log): Transfer | undefined {
+  /** Throws ProviderFailed where the log is not of the query, or does not say where it stands. */
+  place(log: Log): PlacedLog {
     if (typeof log !== "object" || log === null) throw invalidLogs("an entry that is no log");
     if (log.removed === true) throw invalidLogs("a log that was removed from its chain");
     const [blockHash, chainTx] = [normalizeWord(log.blockHash), normalizeWord(log.transactionHash)];
@@ -102,11 +133,24 @@ class LogParser {
       throw invalidLogs("a log without its block or its transaction");
     const token = this.#parseToken(log.address);
     const blockNumber = this.#parseBlockNumber(log.blockNumber, blockHash);
-    const words = parseTransferFields(log);
-    if (!words) return undefined;
-    const logIndex = parseLogIndex(log.logIndex);
-    if (logIndex === undefined) throw invalidLogs("a log without its index");
-    return { token, ...words, chainTx, place: BigInt(logIndex), blockNumber, blockHash };
+    return { log, token, chainTx, blockNumber, blockHash };
+  }
+
+  /** Undefined where the log is no transfer. */
+  parse({ log, ...placed }: PlacedLog): Transfer | UnreadableLog | undefined {
+    const { topics, data } = log;
+    if (Array.isArray(topics) && typeof data === "string" && topics[0] !== TRANSFER_TOPIC)
+      throw invalidLogs("a log of another event");
+    try {
+      const words = parseTransferFields(log);
+      if (!words) return undefined;
+      const logIndex = parseLogIndex(log.logIndex);
+      if (logIndex === undefined) throw invalidLogs("a log without its index");
+      return { ...placed, ...words, place: BigInt(logIndex) };
+    } catch (error) {
+      if (!(error instanceof ProviderFailed)) throw error;
+      return { key: logKey(placed), unreadable: error.message };
+    }
   }
 
   #parseToken(address: unknown): string {

@@ -1,0 +1,102 @@
+import { deepEqual, equal, ok } from "node:assert/strict";
+import { afterEach, describe, test } from "node:test";
+import type { Clock } from "../../src/kernel/clock.ts";
+import { addMs, systemClock } from "../../src/kernel/clock.ts";
+import { findCursor } from "../../src/watch/store/store.ts";
+import { retryUnreadable } from "../../src/watch/unreadable/retryUnreadable.ts";
+import { openFaultyRpcProxy, type AlterReply, type FaultyRpcProxy } from "../support/faultyRpcProxy.ts";
+import { openRoad, type Road } from "../support/road.ts";
+
+// What no reader can parse stands inside a block: both providers give the same receipt or log, and the block goes on without it.
+
+const HOUR_MS = 3_600_000;
+
+describe("an entry of a block that cannot be parsed", () => {
+  let road: Road;
+  let proxies: FaultyRpcProxy[] = [];
+  let aheadMs = 0;
+  const clock: Clock = {
+    ...systemClock,
+    now: () => addMs(systemClock.now(), aheadMs),
+    monotonicMs: () => systemClock.monotonicMs() + aheadMs,
+  };
+
+  async function open(): Promise<void> {
+    road = await openRoad({
+      clock,
+      rpcUrls: async ({ rpcUrl }) => {
+        proxies = await Promise.all([openFaultyRpcProxy(rpcUrl), openFaultyRpcProxy(rpcUrl)]);
+        // Two hosts, as two operators have them.
+        return proxies.map(({ url }, index) => (index === 0 ? url : url.replace("127.0.0.1", "localhost")));
+      },
+    });
+  }
+  afterEach(async () => {
+    for (const proxy of proxies) await proxy.close();
+    await road.close();
+    aheadMs = 0;
+  });
+  function alter(alterReply: AlterReply | undefined, [first, second] = [true, true]): void {
+    const [one, other] = proxies;
+    if (one && first) one.alterReply = alterReply;
+    if (other && second) other.alterReply = alterReply;
+  }
+  const rows = () =>
+    road.world.db.root.selectFrom("unreadable").select(["kind", "chain_tx", "inboxes"]).orderBy("subject").execute();
+  const amounts = async (intent: { id: string }) =>
+    (await road.deposits(intent)).map(({ amount_units }) => amount_units).toSorted();
+
+  /** Changes the receipt, or the logs, of one transaction. */
+  const receiptWithoutStatus =
+    (chainTx: string): AlterReply =>
+    ({ method, params }, answer) =>
+      method === "eth_getTransactionReceipt" && params[0] === chainTx
+        ? { ...(answer as object), status: "a later form" }
+        : answer;
+  const logsWithoutIndex =
+    (chainTx: string): AlterReply =>
+    ({ method }, answer) =>
+      method === "eth_getLogs"
+        ? (answer as { transactionHash: string }[]).map((log) =>
+            log.transactionHash === chainTx ? { ...log, logIndex: { later: "form" } } : log,
+          )
+        : answer;
+
+  for (const [what, changed, kind] of [
+    ["a receipt", receiptWithoutStatus, "transaction"],
+    ["a log", logsWithoutIndex, "log"],
+  ] as const)
+    test(`${what} that both providers give alike is a row, and the payments beside it count`, async () => {
+      await open();
+      const intent = await road.create();
+      const odd = await road.pay(intent, 11n);
+      await road.pay(intent, 22n);
+      alter(changed(odd));
+      for (let ticks = 0; ticks < 4; ticks += 1) await road.tick();
+      deepEqual(await rows(), [{ kind, chain_tx: odd, inboxes: [intent.inbox_address] }]);
+      deepEqual(await amounts(intent), [22n]);
+      const cursor = await findCursor(road.world.db, road.chain.caip2);
+      ok(
+        (cursor?.number ?? 0n) >= (await road.chain.client.getBlockNumber({ cacheTime: 0 })) - 2n,
+        "the chain goes on",
+      );
+      alter(undefined);
+      aheadMs += HOUR_MS;
+      const chain = road.world.chains.get(road.chain.caip2);
+      ok(chain);
+      await retryUnreadable(road.world, chain);
+      for (let ticks = 0; ticks < 2; ticks += 1) await road.tick();
+      deepEqual(await rows(), [], "it was parsed at the next try");
+      deepEqual(await amounts(intent), [11n, 22n]);
+    });
+
+  test("a receipt that one provider gives and the other does not is asked of the other", async () => {
+    await open();
+    const intent = await road.create();
+    const odd = await road.pay(intent, 11n);
+    alter(receiptWithoutStatus(odd), [true, false]);
+    for (let ticks = 0; ticks < 4; ticks += 1) await road.tick();
+    equal((await rows()).length, 0);
+    deepEqual(await amounts(intent), [11n]);
+  });
+});
