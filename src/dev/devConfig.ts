@@ -69,23 +69,25 @@ export function devSlug(chainId: number): string {
 }
 
 function devChain(chain: LocalChain, baseUrl: string): EvmChainConfig {
-  const { caip2, chainId, name, rpcUrl } = chain;
+  const { caip2, chainId, name, rpcUrl, nodeUrl } = chain;
+  const isLikePublic = nodeUrl !== undefined;
   return {
     caip2,
     chainId,
     name,
     slug: devSlug(chainId),
-    rpcUrls: [rpcUrl],
+    rpcUrls: [nodeUrl ?? rpcUrl],
+    hasForeignBloom: isLikePublic,
     // Anvil serves HTTP and WebSocket on one port.
     wsUrls: [rpcUrl.replace(/^http/, "ws")],
     publicRpcUrl: rpcUrl,
     explorerUrl: `${baseUrl}/dev/explorer/${chainId}`,
     native: { name: "Ether", symbol: "ETH", decimals: 18 },
-    estimates: { blockMs: 1_000, finalizedMs: 3_000, feeUsdMax: "0" },
+    estimates: { blockMs: isLikePublic ? 200 : 1_000, finalizedMs: isLikePublic ? 1_000 : 3_000, feeUsdMax: "0" },
     gasKey: DEV_ACCOUNTS.operator.privateKey,
     pollMs: POLL_MS,
     finality: [
-      { upToPriceUnits: LARGE_PRICE_UNITS, finality: { confirmations: 2 } },
+      { upToPriceUnits: LARGE_PRICE_UNITS, finality: isLikePublic ? { seconds: 2 } : { confirmations: 2 } },
       { upToPriceUnits: undefined, finality: { tag: "finalized" } },
     ],
     settleAfterMs: 0,

@@ -38,6 +38,8 @@ export type DevOptions = {
   /** Stores chains and database here for the next run; undefined stores nothing. */
   keep: string | undefined;
   logLevel: Config["logLevel"];
+  /** See LocalChainsOptions. */
+  isLikePublic?: boolean;
 };
 
 export type DevWorld = {
@@ -64,7 +66,7 @@ export async function startDev(options: DevOptions): Promise<DevWorld> {
   terminal.progress("starting three local chains and the database …");
   // The database snapshot is built or read while the chains start.
   const pendingSnapshot = prepareSnapshot(home);
-  const chains = await startChains(directory).catch(async (error: unknown) => {
+  const chains = await startChains(directory, options.isLikePublic).catch(async (error: unknown) => {
     await pendingSnapshot.catch(() => undefined);
     throw error;
   });
@@ -118,10 +120,11 @@ function bridgeSides(chains: readonly LocalChain[]): BridgeSide[] {
   });
 }
 
-async function startChains(directory: string | undefined): Promise<LocalChains> {
+async function startChains(directory: string | undefined, isLikePublic = false): Promise<LocalChains> {
   try {
     return await startLocalChains({
       chains: DEV_CHAINS,
+      isLikePublic,
       hub: { creationCode: hubCreationCode, salt: hubSalt },
       ...(directory === undefined ? {} : { stateDirectory: join(directory, "chains") }),
     });

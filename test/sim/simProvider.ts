@@ -33,7 +33,7 @@ const LACKING_INTERVAL = 5n;
 const RECENT_BLOCKS_MAX = 200;
 
 /** How its chain's nodes differ from others. */
-type NodeTraits = Pick<NodeView, "hasDigests" | "hasForeignDigests" | "isPruned" | "answersTogether">;
+type NodeTraits = Required<Pick<NodeView, "hasDigests" | "hasForeignDigests" | "isPruned" | "answersTogether">>;
 
 /** One provider of a chain: its share of the known blocks, and its reachability. */
 export class SimNode {
@@ -78,7 +78,8 @@ export class SimNode {
     this.unreadable = parts.unreadable;
     this.chain = parts.chain;
     this.naming = parts.naming;
-    this.traits = parts.traits;
+    const { hasDigests, hasForeignDigests, isPruned, answersTogether } = parts.traits;
+    this.traits = { hasDigests, hasForeignDigests, isPruned, answersTogether };
     this.name = parts.name;
     this.random = parts.random;
     this.omittedTxs = parts.omitted;

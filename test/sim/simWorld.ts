@@ -303,15 +303,13 @@ function createSimChain(
   });
   const omitted = new Set<string>();
   const unreadable = { payments: new Map(), strangers: new Map() };
-  const { hasDigests, hasForeignDigests, isPruned, answersTogether } = plan;
-  const traits = { hasDigests, hasForeignDigests, isPruned, answersTogether };
   const nodes = Array.from(
     { length: plan.providers },
     (_, index) =>
       new SimNode({
         chain,
         name: `${plan.name}-${index}`,
-        traits,
+        traits: plan,
         naming: namingOf(plan.kind),
         random: random.derive(`node ${index}`),
         omitted,

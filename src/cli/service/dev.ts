@@ -15,6 +15,9 @@ export const dev: Command = {
   positionals: [],
   options: {
     keep: { value: "DIR", summary: "store chains and database in DIR for the next run; default nothing is stored" },
+    "like-public": {
+      summary: "EVM chains with five blocks a second, and nodes that prune, refuse receipts and have foreign blooms",
+    },
     "log-level": { value: "LEVEL", summary: `${LOG_LEVELS.join(", ")}; default warn` },
   },
   optionHints: {
@@ -28,7 +31,7 @@ export const dev: Command = {
   run: runDev,
 };
 
-async function runDev({ values, asJson, terminal, environment }: CommandInput): Promise<number> {
+async function runDev({ values, flags, asJson, terminal, environment }: CommandInput): Promise<number> {
   const requestedLevel = values["log-level"] ?? environment["TRIBUTARY_LOG_LEVEL"] ?? "warn";
   const logLevel = LOG_LEVELS.find((level) => level === requestedLevel);
   if (logLevel === undefined)
@@ -37,7 +40,13 @@ async function runDev({ values, asJson, terminal, environment }: CommandInput): 
   const shutdownSignal = waitForShutdown(abortController.signal);
   // This loads on demand, so that help and usage errors stay fast.
   const { startDev } = await import("../../dev/startDev.ts");
-  const world = await startDev({ terminal, environment, keep: values["keep"], logLevel });
+  const world = await startDev({
+    terminal,
+    environment,
+    keep: values["keep"],
+    logLevel,
+    isLikePublic: flags.has("like-public"),
+  });
   exitOnUncaught(world.log);
   if (world.occupiedPort !== undefined) {
     terminal.note(`Port ${world.occupiedPort} is in use, so the dev world listens at ${world.manifest.baseUrl}.`);

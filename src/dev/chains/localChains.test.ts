@@ -32,6 +32,20 @@ test("every role has its own account", () => {
   for (const address of addresses) assert.match(address, /^0x[0-9a-f]{40}$/);
 });
 
+test("a chain like public ones has blocks with one time, and its node refuses lists of receipts", async (t) => {
+  const world = await startLocalChains({ chains: CHAINS.slice(0, 1), isLikePublic: true });
+  t.after(() => world.stop());
+  const [chain] = world.chains;
+  assert.ok(chain?.nodeUrl !== undefined);
+  const [anvil, node] = [createDevClient(chain.rpcUrl), createDevClient(chain.nodeUrl)];
+  const head = await node.getBlock();
+  const times = await Promise.all([1n, 2n, 3n, 4n].map((back) => node.getBlock({ blockNumber: head.number - back })));
+  assert.ok(new Set(times.map(({ timestamp }) => timestamp)).size < times.length);
+  const receipts = { method: "eth_getBlockReceipts", params: ["latest"] } as never;
+  assert.ok(Array.isArray(await anvil.request(receipts)));
+  await assert.rejects(node.request(receipts), /403/);
+});
+
 test("two chains start with hub, both tokens and a funded payer", async (t) => {
   const startedMs = systemClock.monotonicMs();
   const world = await startLocalChains({ chains: CHAINS });

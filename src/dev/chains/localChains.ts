@@ -4,6 +4,7 @@ import { caip2, type Caip2 } from "../../kernel/caip.ts";
 import { DEV_ACCOUNTS, FUNDED_ROLES, type DevAccount } from "../devAccounts.ts";
 import { startAnvil, type Anvil } from "./anvil.ts";
 import { createDevClient, sendCallsOrThrow, type DevClient } from "./devClient.ts";
+import { openNodeProxy, type NodeProxy, type NodeTraits } from "./nodeProxy.ts";
 import { deployHub, HUB, type Deployment } from "./contracts.ts";
 import { balanceOf, deployFiatToken, mintCall, type FiatToken } from "./tokens.ts";
 
@@ -13,6 +14,8 @@ export interface LocalChainsOptions {
   hub?: Deployment;
   /** Stores each chain in its own folder below this one. Default nothing is stored. */
   stateDirectory?: string;
+  /** Five blocks a second, and nodes as some public networks have them: see PUBLIC_TRAITS. */
+  isLikePublic?: boolean;
 }
 
 export interface LocalToken extends FiatToken {
@@ -25,6 +28,8 @@ export interface LocalChain {
   chainId: number;
   name: string;
   rpcUrl: string;
+  /** The node that the service asks, where it differs. */
+  nodeUrl?: string;
   genesisHash: Hex;
   hub: Hex;
   tokens: LocalToken[];
@@ -51,24 +56,37 @@ const PAYER_TOKENS = 10_000_000n;
 
 /** A block every second as on a real chain; `finalized` is two blocks behind the head instead of 64. */
 const MINING_OPTIONS = { blockTimeSeconds: 1, slotsInAnEpoch: 1 };
+/** Five blocks share one time. */
+const FAST_MINING_OPTIONS = { blockTimeSeconds: 0.2, slotsInAnEpoch: 1 };
+/** Half an hour of blocks, as nodes keep the state of that many. */
+const PUBLIC_TRAITS: NodeTraits = { keptBlocks: 10_000, hasForeignBloom: true, refusesBlockReceipts: true };
 
 /**
  * Starts the chains of the dev world in parallel, each with the hub, the tokens and a payer with gas and tokens.
  * @throws Error when one of them does not start, after stopping the others.
  */
 export async function startLocalChains(options: LocalChainsOptions): Promise<LocalChains> {
-  const { chains, hub = HUB, stateDirectory } = options;
+  const { chains, hub = HUB, stateDirectory, isLikePublic = false } = options;
+  const miningOptions = isLikePublic ? FAST_MINING_OPTIONS : MINING_OPTIONS;
+  const proxies: NodeProxy[] = [];
   const starts = chains.map(({ chainId }) => {
     const storage = stateDirectory === undefined ? {} : { stateDirectory: join(stateDirectory, String(chainId)) };
-    return startAnvil({ chainId, ...MINING_OPTIONS, ...storage });
+    return startAnvil({ chainId, ...miningOptions, ...storage });
   });
   const results = await Promise.allSettled(starts);
   const anvils = results.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
   const stop = async () => {
+    await Promise.all(proxies.map((proxy) => proxy.close()));
     await Promise.all(anvils.map((anvil) => anvil.stop()));
   };
   try {
-    const prepared = chains.map(async ({ name }, index) => prepareChain(await starts[index], name, hub));
+    const prepared = chains.map(async ({ name }, index) => {
+      const chain = await prepareChain(await starts[index], name, hub);
+      if (!isLikePublic) return chain;
+      const proxy = await openNodeProxy(chain.rpcUrl, PUBLIC_TRAITS);
+      proxies.push(proxy);
+      return { ...chain, nodeUrl: proxy.url };
+    });
     const { payer, operator, feeRecipient } = DEV_ACCOUNTS;
     const accounts = { payer, operator, feeRecipient: feeRecipient.address };
     const stopped = Promise.race(anvils.map((anvil) => anvil.stopped));
