@@ -206,7 +206,7 @@ describe("on the chain of the payout", () => {
   });
 
   test("fast: Circle's fee is taken, and an expired attestation is asked for anew", async () => {
-    road.attestation.settings.expiresAfterBlocks = 3n;
+    Object.assign(road.attestation.settings, { expiresAfterBlocks: 3n, renewedAfterMs: 0 });
     const burn = await bridge("--fast");
     const { message, attestation } = await fetchSigned(burn);
     await home.mine(3);

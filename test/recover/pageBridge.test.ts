@@ -95,7 +95,7 @@ describe("the recovery page bridges", { skip: skipWithoutChromium }, () => {
   });
 
   test("fast: an expired attestation is asked for anew; the service's whole answer can be pasted", async () => {
-    road.attestation.settings.expiresAfterBlocks = 2n;
+    Object.assign(road.attestation.settings, { expiresAfterBlocks: 2n, renewedAfterMs: 0 });
     const earlier = await payoutOf();
     const { page, errors } = await open();
     await page.getByRole("button", { name: "Bridge fast to chain" }).click();
