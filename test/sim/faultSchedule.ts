@@ -16,7 +16,7 @@ const RATES_MAX = {
   oldReceipts: 0.6,
   /** Where balances show deposits: a payment is of a version that no reader knows yet, and a stranger names the program in one for ever. */
   unreadablePayment: 0.5,
-  unreadableStranger: 0.2,
+  unreadableStranger: 0.8,
   blockMissing: 0.1,
   liar: 1,
   falseFees: 0.3,

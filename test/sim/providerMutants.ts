@@ -63,17 +63,6 @@ export const providerMutants: readonly Mutant[] = [
     ],
   },
   {
-    name: "unreadable-is-forgotten",
-    bug: "What could not be parsed is never tried again.",
-    patches: [
-      {
-        path: "src/watch/unreadable/retryUnreadable.ts",
-        search: "  if (rows.length === 0) return false;",
-        replace: "  if (rows.length >= 0) return false;",
-      },
-    ],
-  },
-  {
     name: "pushed-head-is-believed",
     bug: "A pushed head is recorded without a check of its block.",
     patches: [

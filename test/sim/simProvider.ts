@@ -100,8 +100,8 @@ export class SimNode {
 export type UnreadableOnChain = {
   /** Until when a payment cannot be read; undefined for one that always can. */
   payments: Map<string, number | undefined>;
-  /** Strangers' transactions that name the program and move nothing, by the hash of their block. */
-  strangers: Map<string, string>;
+  /** The numbers of blocks in which a stranger names the program and moves nothing, by their hashes. */
+  strangers: Map<string, bigint>;
 };
 
 export type ProviderContext = {
@@ -251,9 +251,10 @@ export class SimProvider<Scripted extends ScriptedReader> implements ChainReader
     return this.#node.unreadable;
   }
 
-  /** Known blocks of a scope. */
-  protected knownBlocksIn(scope: TransferScope): ScriptedBlock[] {
-    return this.#blocksIn(scope);
+  /** Whether its present branch has the block. */
+  protected hasBlock(number: bigint, hash: string): boolean {
+    const { chain } = this.#node;
+    return chain.blockAt(number, chain.headAtBlockCount(this.#visibleBlockCount))?.hash === hash;
   }
 
   protected chooseMs(min: number, max: number): number {

@@ -37,6 +37,7 @@ describe("finding deposits by balances", () => {
     const state = { aheadMs: 0, requests: 0 };
     const byAccounts: NodeOverride = (reader) => {
       const plain: Partial<ChainReader> = {
+        head: (tag) => reader.head(tag),
         transfers: async (scope, tokens, parties) => {
           state.requests += 1;
           const transfers = await reader.transfers(scope, tokens, parties);
@@ -290,6 +291,22 @@ describe("finding deposits by balances", () => {
     await follow();
     deepEqual(await amounts(), ["in 4", "in 3"]);
     equal((await db.root.selectFrom("balance_difference").selectAll().execute()).length, 0);
+  });
+
+  test("a head whose parents do not lead to the last recorded block is not recorded", async () => {
+    const branch = { isOther: false };
+    const { watch } = await setUp((reader) => ({
+      head: async (tag) => {
+        const head = await reader.head(tag);
+        return branch.isOther ? { ...head, parentHash: `0x${"de".repeat(32)}` } : head;
+      },
+    }));
+    const { advancedTo: recorded } = await watch();
+    await chain.pay(usdc, await insertInbox(db), { amountUnits: 1n });
+    branch.isOther = true;
+    equal((await watch()).advancedTo, recorded);
+    branch.isOther = false;
+    equal((await watch()).advancedTo > recorded, true);
   });
 
   test("inboxes that cannot be searched delay no payment to another", async () => {

@@ -81,7 +81,7 @@ export class SimAccountsProvider extends SimProvider<ScriptedAccountsNode> imple
   async recheckUnreadable(entries: readonly UnreadableEntry[]): Promise<ReadonlyMap<string, UnreadableVerdict>> {
     const known = await super.proofs(entries.map(({ key }) => key));
     const onChain = new Set(known.map(({ chainTx }) => chainTx));
-    const strangers = new Set(this.#strangersOnChain());
+    const strangers = new Set(this.#strangersOnChain().map(([hash]) => strangerTx(hash)));
     return new Map(
       entries.map(({ key }): [string, UnreadableVerdict] => {
         if (strangers.has(key) || (onChain.has(key) && this.#isUnreadable(key)))
@@ -109,18 +109,17 @@ export class SimAccountsProvider extends SimProvider<ScriptedAccountsNode> imple
   /** A stranger may name the program in any block. Such a transaction stays unreadable. */
   #strangersIn(scope: TransferScope): UnreadableEntry[] {
     const { strangers } = this.unreadable;
-    const blocks = this.knownBlocksIn(scope);
-    const [newest] = blocks;
-    if (newest !== undefined && this.shouldInject("unreadableStranger"))
-      strangers.set(newest.hash, `stranger ${newest.hash}`);
-    return blocks.flatMap(({ hash, number: blockNumber }) => {
-      const chainTx = strangers.get(hash);
-      return chainTx === undefined ? [] : [toEntry({ chainTx, blockNumber })];
-    });
+    const [newest] = this.recentBlocks();
+    if (newest !== undefined && this.shouldInject("unreadableStranger")) strangers.set(newest.hash, newest.number);
+    const isInScope = (number: bigint, hash: string) =>
+      "blockHash" in scope ? hash === scope.blockHash : number >= scope.fromBlock && number <= scope.toBlock;
+    return this.#strangersOnChain().flatMap(([hash, blockNumber]) =>
+      isInScope(blockNumber, hash) ? [toEntry({ chainTx: strangerTx(hash), blockNumber })] : [],
+    );
   }
 
-  #strangersOnChain(): string[] {
-    return this.recentBlocks().flatMap(({ hash }) => this.unreadable.strangers.get(hash) ?? []);
+  #strangersOnChain(): [hash: string, number: bigint][] {
+    return [...this.unreadable.strangers].filter(([hash, number]) => this.hasBlock(number, hash));
   }
 
   holdings(token: string, owners: readonly string[]): Promise<Holdings> {
@@ -146,4 +145,8 @@ function toEntry({ chainTx, blockNumber, from, to }: Unread): UnreadableEntry {
   const names = [from, to].filter((address) => address !== undefined);
   const shared = { kind: "transaction", place: undefined, reason: REASON } as const;
   return { key: chainTx, chainTx, blockNumber, names, namesProgram: names.length === 0, ...shared };
+}
+
+function strangerTx(blockHash: string): string {
+  return `stranger ${blockHash}`;
 }
