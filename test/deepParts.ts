@@ -21,6 +21,7 @@ const ASKED_PARTS = 4;
 
 /** Their figures mean nothing at this size: each runs, so that none breaks unseen. */
 const SMALL_BENCHES: readonly (readonly string[])[] = [
+  ["burns", "--second=5", "--third=2000"],
   ["http", "--only=create,get,list", "--runs=1", "--accounts=1000"],
   ["dust", "--transfers=100", "--per-block=20"],
   ["history", "--movements=200", "--payments=2"],

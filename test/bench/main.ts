@@ -3,6 +3,7 @@
 
 const benches: Readonly<Record<string, () => Promise<void>>> = {
   backfill: async () => (await import("./backfill.ts")).benchBackfill(),
+  burns: async () => (await import("./burns.ts")).benchBurns(),
   bridge: async () => (await import("./bridge.ts")).benchBridge(),
   checkout: async () => (await import("./checkout.ts")).benchCheckout(),
   detect: async () => (await import("./detect.ts")).benchDetect(),
