@@ -18,6 +18,8 @@ const PROGRAM_MUTANT_PARTS = 8;
 const SOLANA_CRASH_PARTS = 7;
 /** Of 100 seeds with 25 payments each. */
 const ASKED_PARTS = 4;
+/** Of 20 seeds with 50 intents each. */
+const MONEY_PARTS = 2;
 
 /** Their figures mean nothing at this size: each runs, so that none breaks unseen. */
 const SMALL_BENCHES: readonly (readonly string[])[] = [
@@ -135,6 +137,12 @@ export const DEEP_PARTS: readonly DeepPart[] = [
     environment: { EXHAUSTIVE_CALLS: "3" },
     seconds: 150,
   },
+  ...Array.from({ length: MONEY_PARTS }, (_, part) => ({
+    name: `1,000 intents with random money on three chains, ${part + 1} of ${MONEY_PARTS}`,
+    command: ["scripts/test.ts", "--workers=1", "src/deposit/decision/randomMoney.test.ts"],
+    environment: { TRIBUTARY_MONEY_FIRST: String(part * 20 + 1), TRIBUTARY_MONEY_SEEDS: "20" },
+    seconds: 120,
+  })),
   ...Array.from({ length: ASKED_PARTS }, (_, part) => ({
     name: `2,500 random payments of what the page asks for, ${part + 1} of ${ASKED_PARTS}`,
     command: ["scripts/test.ts", "--workers=1", "src/http/checkout/state/remaining.test.ts"],

@@ -177,6 +177,22 @@ export const settlementChecks: readonly Check[] = [
         and not exists (select from quarantine where quarantine.intent_id = coalesce(holding.intent_id, summed.intent_id))`,
   },
   {
+    name: "due-money-is-planned",
+    meaning:
+      "An inbox holds counted money that belongs to a reached price or reaches the minimum, and no settlement is due.",
+    query: sql`
+      select holding.intent_id as intent, holding.chain, holding.unswept_units as units
+      from holding join intent on intent.id = holding.intent_id
+      cross join lateral pinned_minimum(intent, holding.chain, holding.token) as minimum (units)
+      where holding.unswept_units > 0 and holding.due_from is null
+        and (holding.unswept_units >= minimum.units
+          or intent.counted_units * 10000 >= intent.price_token_units * (10000 - intent.underpay_tolerance_bps)
+            and intent.settled_units * 10000 < intent.price_token_units * (10000 - intent.underpay_tolerance_bps))
+        and not exists (
+          select from settlement where settlement.intent_id = holding.intent_id and settlement.chain = holding.chain
+            and settlement.token = holding.token and settlement.status in ('planned','submitted','held'))`,
+  },
+  {
     name: "settlement-has-event",
     meaning: "A settlement's last event shows another state than the settlement.",
     query: sql`
