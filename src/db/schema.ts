@@ -130,6 +130,9 @@ export type AccountTable = {
   origins: Generated<string[] | null>;
   /** Beside `recovery`, which is for EVM chains. */
   solana_recovery: Generated<string | null>;
+  /** The default destination of keys that are bound to Solana. Both or none. */
+  solana_default_reference: Generated<string | null>;
+  solana_default_wallet: Generated<string | null>;
 };
 
 export type ApiKeyTable = {
@@ -141,6 +144,8 @@ export type ApiKeyTable = {
   expires_at: Date | null;
   revoked_at: Date | null;
   last_used_at: Date | null;
+  /** The default destination that its creates have; null for the account's own. */
+  default_namespace: Generated<"solana" | null>;
 };
 
 /** Increases with every change of keys or accounts. */

@@ -58,6 +58,8 @@ const account = (more: Partial<AccountRow> = {}): AccountRow => ({
   underpay_tolerance_bps: 0,
   recovery: null,
   solana_recovery: null,
+  solana_default_reference: null,
+  solana_default_wallet: null,
   created_at: new Date(0),
   origins: null,
   ...more,

@@ -12,6 +12,8 @@ export type AccountRecord = {
   underpayToleranceBps: number;
   recovery: string | null;
   solanaRecovery: string | null;
+  /** The default destination of keys that are bound to Solana; null without one. */
+  solanaPayout: { chain: string; wallet: string } | null;
   /** CAIP-19 ids of the origins that its intents may use; null for all. */
   origins: string[] | null;
 };
@@ -29,6 +31,10 @@ export function toAccountRecord(row: AccountRow): AccountRecord {
     underpayToleranceBps: row.underpay_tolerance_bps,
     recovery: row.recovery,
     solanaRecovery: row.solana_recovery,
+    solanaPayout:
+      row.solana_default_reference === null || row.solana_default_wallet === null
+        ? null
+        : { chain: caip2("solana", row.solana_default_reference), wallet: row.solana_default_wallet },
     origins: row.origins,
   };
 }

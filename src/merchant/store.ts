@@ -10,7 +10,7 @@ export async function insertAccount(db: Db, account: Insertable<AccountTable>): 
   return db.root.insertInto("account").values(account).returningAll().executeTakeFirstOrThrow();
 }
 
-export async function insertKey(db: Db["root"] | Tx, key: ApiKeyRow): Promise<void> {
+export async function insertKey(db: Db["root"] | Tx, key: Insertable<ApiKeyTable>): Promise<void> {
   await db.insertInto("api_key").values(key).execute();
 }
 
@@ -45,6 +45,7 @@ export async function findKey(db: Db, hash: Uint8Array): Promise<KeyWithAccount 
       "api_key.expires_at",
       "api_key.revoked_at",
       "api_key.last_used_at",
+      "api_key.default_namespace",
       "merchant_version.version",
     ])
     .where("api_key.secret_hash", "=", hash)
@@ -52,7 +53,7 @@ export async function findKey(db: Db, hash: Uint8Array): Promise<KeyWithAccount 
   if (!row) return undefined;
   const { key_id, account_id, secret_hash, scopes, key_created_at, expires_at, revoked_at, last_used_at, ...rest } =
     row;
-  const { version, ...account } = rest;
+  const { version, default_namespace, ...account } = rest;
   const key = {
     key_id,
     account_id,
@@ -62,6 +63,7 @@ export async function findKey(db: Db, hash: Uint8Array): Promise<KeyWithAccount 
     expires_at,
     revoked_at,
     last_used_at,
+    default_namespace,
   };
   return { key, account, version };
 }

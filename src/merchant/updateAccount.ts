@@ -1,6 +1,6 @@
 import { changedFields } from "../event/changedFields.ts";
 import { appendEvents } from "../event/store.ts";
-import { caip19 } from "../kernel/caip.ts";
+import { caip19, caip2 } from "../kernel/caip.ts";
 import { Fault } from "../kernel/faults.ts";
 import type { World } from "../world.ts";
 import { toAccountRecord } from "./accountRecord.ts";
@@ -20,6 +20,8 @@ import { lockAccount, updateAccountRow, type AccountRow } from "./store.ts";
 export type AccountChange = Partial<Omit<NewAccount, "recovery" | "solanaRecovery">> & {
   recovery?: string | null;
   solanaRecovery?: string | null;
+  /** The default destination of keys that are bound to Solana. */
+  solanaDefault?: { chainReference: string; wallet: string };
   /** Ids of origins, such as `base:usdc`. At least one. */
   origins?: readonly string[] | null;
 };
@@ -57,8 +59,16 @@ export async function updateAccount(
   return result;
 }
 
+/** Validated as any default destination is, for the first coin of the chain that is paid out. */
+function toSolanaDefault(world: UpdateWorld, { chainReference, wallet }: { chainReference: string; wallet: string }) {
+  const chain = caip2("solana", chainReference);
+  const currency = world.catalog.assets.find((asset) => asset.chain === chain && asset.isRail)?.symbol ?? "";
+  const valid = validatePayout(world, { namespace: "solana", chainReference, wallet, currency });
+  return { solana_default_reference: valid.chainReference, solana_default_wallet: valid.wallet };
+}
+
 function toColumns(world: UpdateWorld, change: AccountChange) {
-  const { name, feeBps, underpayToleranceBps, recovery, solanaRecovery, payout, origins } = change;
+  const { name, feeBps, underpayToleranceBps, recovery, solanaRecovery, solanaDefault, payout, origins } = change;
   const valid = payout === undefined ? undefined : validatePayout(world, payout);
   return {
     ...(name === undefined ? {} : { name: requireName(name) }),
@@ -70,6 +80,7 @@ function toColumns(world: UpdateWorld, change: AccountChange) {
     ...(solanaRecovery === undefined
       ? {}
       : { solana_recovery: solanaRecovery === null ? null : requireSolanaRecovery(world, solanaRecovery) }),
+    ...(solanaDefault === undefined ? {} : toSolanaDefault(world, solanaDefault)),
     ...(origins === undefined ? {} : { origins: origins === null ? null : requireOrigins(world, origins) }),
     ...(valid === undefined
       ? {}

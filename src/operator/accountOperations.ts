@@ -89,10 +89,18 @@ export type AccountChangeOutput = WarnedAccount & { payoutBefore: AccountOutput[
 /** Changes the given fields. The text "none" removes a recovery key or `origins`. `payoutBefore` differs from `payout` when that changed. */
 export const changeAccount = defineOperatorOperation({
   effect: "write",
-  input: { accountId: requiredText, name: optionalText, origins: optionalText, ...TERMS },
+  input: {
+    accountId: requiredText,
+    name: optionalText,
+    origins: optionalText,
+    solanaChain: optionalText,
+    solanaWallet: optionalText,
+    ...TERMS,
+  },
   async run(world, input): Promise<AccountChangeOutput> {
     const { accountId, name, origins, feeBps, underpayToleranceBps, recovery, solanaRecovery } = input;
     const payout = readPayoutDefaults(world, input, toAccountOutput(await getAccount(world, accountId)).payout);
+    const solanaDefault = readSolanaDefault(world, input);
     const { before, after } = await updateMerchant(world, {
       accountId,
       change: {
@@ -103,12 +111,27 @@ export const changeAccount = defineOperatorOperation({
         ...(solanaRecovery === undefined ? {} : { solanaRecovery: orNull(solanaRecovery) }),
         ...(origins === undefined ? {} : { origins: orNull(origins)?.split(",") ?? null }),
         ...(payout === undefined ? {} : { payout }),
+        ...(solanaDefault === undefined ? {} : { solanaDefault }),
       },
     });
     const warnings = await warnOfRecovery(world, after);
     return { ...toAccountOutput(after), warnings, payoutBefore: toAccountOutput(before).payout };
   },
 });
+
+function readSolanaDefault(
+  world: World,
+  { solanaChain, solanaWallet }: { solanaChain: string | undefined; solanaWallet: string | undefined },
+): { chainReference: string; wallet: string } | undefined {
+  if (solanaChain === undefined && solanaWallet === undefined) return undefined;
+  if (solanaChain === undefined || solanaWallet === undefined)
+    throw new CommandError("A default destination on Solana needs both --solana-chain and --solana-wallet.");
+  const { knownChains: chains } = world.catalog;
+  const chain = findChainByName(chains, solanaChain);
+  if (chain === undefined || namespaceOf(chain.caip2) !== "solana")
+    throw new CommandError(unknownChainMessage(chains, solanaChain));
+  return { chainReference: referenceOf(chain.caip2), wallet: solanaWallet };
+}
 
 function orNull(text: string): string | null {
   return text === "none" ? null : text;

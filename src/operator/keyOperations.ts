@@ -36,14 +36,26 @@ const EXPIRES_IN_DAYS = optionalNumber({ min: 1, max: EXPIRY_DAYS_MAX });
 /** Creates a key. Only this result contains the key itself; the database keeps a hash. */
 export const createKey = defineOperatorOperation({
   effect: "write",
-  input: { accountId: requiredText, scopes: optionalText, withoutScopes: flag, expiresInDays: EXPIRES_IN_DAYS },
-  run: (world, { accountId, scopes, withoutScopes, expiresInDays }) =>
+  input: {
+    accountId: requiredText,
+    scopes: optionalText,
+    withoutScopes: flag,
+    expiresInDays: EXPIRES_IN_DAYS,
+    default: optionalText,
+  },
+  run: (world, { accountId, scopes, withoutScopes, expiresInDays, default: namespace }) =>
     createMerchantKey(world, {
       accountId,
       scopes: withoutScopes ? [] : parseScopes(scopes),
       ...expiryOf(world, expiresInDays),
+      ...(namespace === undefined ? {} : { defaultNamespace: requireNamespace(namespace) }),
     }),
 });
+
+function requireNamespace(typed: string): "solana" {
+  if (typed !== "solana") throw new UsageError(`--default ${typed} is unknown; a key can be bound to solana.`);
+  return typed;
+}
 
 /** Scopes separated by commas; without any, the default ones. */
 function parseScopes(typed: string | undefined): readonly string[] {

@@ -104,6 +104,7 @@ export const API_PROMISES: readonly ApiPromise[] = [
   apiPromise("D42", "payouts on Solana: address, token account, terms, recovery"),
   apiPromise("D31", "the terms determine the inbox address"),
   apiPromise("D47", "what a payer is asked for, and when a payment is shown as paid, follow from the intent alone"),
+  apiPromise("D53", "a key may be bound to the account's default destination of a namespace"),
   apiPromise("D57", "a reached price is delivered whatever its minimum, and amounts in words are whole millionths"),
   apiPromise("D40", "an intent pins the routes to its rail, and every answer about it alone shows them"),
   apiPromise("D41", "what a bridge gives an inbox of its own units is no deposit"),

@@ -554,6 +554,13 @@ export type Account = {
   recovery: string | null;
   /** The same for payouts on Solana; null for the payout wallet. */
   solanaRecovery: string | null;
+  /** The default destination of keys that are bound to Solana; null without one. */
+  solanaPayout: {
+    /** A CAIP-2 id. */
+    chain: string;
+    /** On EVM chains with EIP-55 checksum, to be compared without case; on Solana base58, to be compared exactly. */
+    wallet: string;
+  } | null;
   /** The origins that its intents may use; null for all. */
   origins: string[] | null;
   /** How the account's checkout looks. Null: the default. */

@@ -14,6 +14,8 @@ const FIELDS = {
   "underpay-tolerance-bps": { value: "BPS", summary: "accepted shortfall in hundredths of a percent, 0 to 500" },
   recovery: { value: "ADDRESS", summary: 'address that may recover tokens sent by mistake; "none": the payout wallet' },
   "solana-recovery": { value: "ADDRESS", summary: 'the same for payouts on Solana; "none": the payout wallet' },
+  "solana-chain": { value: "CHAIN", summary: "chain of the default destination of keys that are bound to Solana" },
+  "solana-wallet": { value: "ADDRESS", summary: "wallet of that destination" },
   origins: { value: "LIST", summary: 'origins of its intents, such as base:usdc,optimism:usdc; "none": all' },
 } as const;
 
@@ -47,6 +49,8 @@ async function runUpdate(input: CommandInput): Promise<number> {
     underpayToleranceBps: values["underpay-tolerance-bps"],
     recovery: values["recovery"],
     solanaRecovery: values["solana-recovery"],
+    solanaChain: values["solana-chain"],
+    solanaWallet: values["solana-wallet"],
     origins: values["origins"],
   });
   const { payoutBefore, ...shown } = account;

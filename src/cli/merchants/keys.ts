@@ -14,6 +14,7 @@ export const keysCreate: Command = {
       value: "LIST",
       summary: "scopes, separated by commas; default payment_intents:create,checkout:manage",
     },
+    default: { value: "NAMESPACE", summary: "binds the key to the account's default destination there: solana" },
     "without-scopes": { summary: "create a key without scopes, to test how the API rejects it" },
     ...CONFIG_OPTION,
   },
@@ -59,6 +60,7 @@ async function runCreate(input: CommandInput): Promise<number> {
     expiresInDays: values["expires-in-days"],
     scopes: values["scopes"],
     withoutScopes: flags.has("without-scopes"),
+    default: values["default"],
   });
   if (asJson) terminal.out(toJson(key));
   else {

@@ -39,6 +39,7 @@ import * as suspense from "./0040_suspense.ts";
 import * as depositIds from "./0041_deposit_ids.ts";
 import * as sweepAgreement from "./0043_sweep_agreement.ts";
 import * as askedAmount from "./0045_asked_amount.ts";
+import * as solanaDefault from "./0045_solana_default.ts";
 
 /** One migration. The database records its name. A released migration never changes. */
 export type Migration = { readonly name: string; up(db: Kysely<unknown>): Promise<void> };
@@ -85,4 +86,5 @@ export const migrations: readonly Migration[] = [
   { name: "0041_deposit_ids", up: depositIds.up },
   { name: "0043_sweep_agreement", up: sweepAgreement.up },
   { name: "0045_asked_amount", up: askedAmount.up },
+  { name: "0045_solana_default", up: solanaDefault.up },
 ];

@@ -2,7 +2,7 @@ import { Fault } from "../../kernel/faults.ts";
 import type { World } from "../../world.ts";
 import { isEqualConstantTime, parseApiKey } from "./apiKey.ts";
 import { lookUpKey, trackKeyUse } from "./keyCache.ts";
-import type { AccountRow } from "../store.ts";
+import type { AccountRow, ApiKeyRow } from "../store.ts";
 
 /** The authenticated caller: a merchant's account and the key that it used. */
 export type Caller = { account: AccountRow; keyId: string; scopes: readonly string[] };
@@ -23,7 +23,18 @@ export async function authenticate(world: AuthenticateWorld, presented: string |
   if (key.revoked_at !== null) throw new Fault("key_revoked");
   if (key.expires_at !== null && key.expires_at <= world.clock.now()) throw new Fault("key_expired");
   trackKeyUse(world, key);
-  return { account, keyId: key.key_id, scopes: key.scopes };
+  return { account: withDefaultOf(account, key), keyId: key.key_id, scopes: key.scopes };
+}
+
+/** For a key that is bound to a default destination, that one is the account's. */
+function withDefaultOf(account: AccountRow, { default_namespace: namespace }: ApiKeyRow): AccountRow {
+  if (namespace === null) return account;
+  return {
+    ...account,
+    payout_namespace: namespace,
+    payout_chain_reference: account.solana_default_reference,
+    payout_wallet: account.solana_default_wallet,
+  };
 }
 
 /** Requires one of the scopes. Throws account_suspended or insufficient_scope, which names the first. */

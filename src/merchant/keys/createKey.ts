@@ -4,7 +4,13 @@ import { newApiKey } from "./apiKey.ts";
 import { SCOPES } from "./scopes.ts";
 import { findAccount, insertKey } from "../store.ts";
 
-export type NewKey = { accountId: string; scopes: readonly string[]; expiresAt?: Date };
+export type NewKey = {
+  accountId: string;
+  scopes: readonly string[];
+  expiresAt?: Date;
+  /** Binds the key to the account's default destination there. */
+  defaultNamespace?: "solana";
+};
 
 /** Creates a key. Only this result contains the key itself; the database stores its hash. Throws not_found or invalid_request. */
 export async function createKey(
@@ -18,8 +24,14 @@ export async function createKey(
       message: `${unknown} is not a scope. Valid scopes: ${SCOPES.join(", ")}.`,
     });
   }
-  if ((await findAccount(world.db, input.accountId)) === undefined)
-    throw new Fault("not_found", { message: "No such account." });
+  const account = await findAccount(world.db, input.accountId);
+  if (account === undefined) throw new Fault("not_found", { message: "No such account." });
+  if (input.defaultNamespace === "solana" && account.solana_default_wallet === null)
+    throw new Fault("invalid_request", {
+      param: "default",
+      message:
+        "The account has no default destination on Solana: name one by accounts update --solana-chain --solana-wallet.",
+    });
   const { keyId, apiKey, hash } = newApiKey(world.config.environment, world.entropy);
   await insertKey(world.db.root, {
     key_id: keyId,
@@ -30,6 +42,7 @@ export async function createKey(
     expires_at: input.expiresAt ?? null,
     revoked_at: null,
     last_used_at: null,
+    default_namespace: input.defaultNamespace ?? null,
   });
   return { keyId, apiKey };
 }

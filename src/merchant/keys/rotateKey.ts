@@ -28,14 +28,14 @@ export async function rotateKey(
   const oldExpiresAt = await world.db.transaction(async (tx) => {
     const old = await lockKey(tx, rotation.keyId);
     assertRotatable(old, now);
-    const { account_id, scopes } = old;
+    const { account_id, scopes, default_namespace } = old;
     const newColumns = {
       revoked_at: null,
       last_used_at: null,
       created_at: now,
       expires_at: rotation.expiresAt ?? null,
     };
-    await insertKey(tx, { key_id: keyId, account_id, secret_hash: hash, scopes, ...newColumns });
+    await insertKey(tx, { key_id: keyId, account_id, secret_hash: hash, scopes, default_namespace, ...newColumns });
     const overlapEnd = addMs(now, rotation.overlapMs);
     const oldKeyExpiresAt = old.expires_at !== null && old.expires_at < overlapEnd ? old.expires_at : overlapEnd;
     await updateKeyExpiry(tx, { keyId: rotation.keyId, expiresAt: oldKeyExpiresAt });

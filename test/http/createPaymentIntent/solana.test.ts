@@ -13,6 +13,8 @@ import { termsFromWire } from "@tributary/inbox/wire";
 import { intentChecks } from "../../../src/intent/checks.ts";
 import { runChecks } from "../../../src/ledger/check.ts";
 import { createAccount } from "../../../src/merchant/createAccount.ts";
+import { createKey } from "../../../src/merchant/keys/createKey.ts";
+import { DEFAULT_SCOPES } from "../../../src/merchant/keys/scopes.ts";
 import { updateAccount } from "../../../src/merchant/updateAccount.ts";
 import { assertFault, type Merchant } from "../../support/api.ts";
 import { createSolanaIntent, ON_SOLANA, solanaApi } from "../../support/solanaApi.ts";
@@ -41,6 +43,29 @@ async function openMerchant(feeBps = 0): Promise<Merchant> {
   await updateAccount(api.world, { accountId: merchant.accountId, change: { feeBps } });
   return merchant;
 }
+
+test("D53 a key bound to Solana mints for the account's default destination there", async () => {
+  const api = await solanaApi();
+  const { accountId, post } = await openMerchant();
+  const bind = { accountId, scopes: DEFAULT_SCOPES, defaultNamespace: "solana" } as const;
+  await assert.rejects(createKey(api.world, bind), /no default destination on Solana/);
+  await updateAccount(api.world, {
+    accountId,
+    change: { solanaDefault: { chainReference: CLUSTER, wallet: SOLANA_WALLET } },
+  });
+  const { apiKey } = await createKey(api.world, bind);
+  const headers = { authorization: `Bearer ${apiKey}` };
+  const first = await post(URL, { priceUnits: 25_000_000 }, headers);
+  assert.equal(first.status, 201, first.text);
+  assert.equal(first.body.payout.caip10, `solana:${CLUSTER}:${SOLANA_WALLET}`);
+  const second = await post(URL, { priceUnits: 25_000_000 }, headers);
+  assert.notEqual(second.body.intentId, first.body.intentId, "a create without a destination always mints");
+  assert.equal(
+    (await post(URL, { priceUnits: 25_000_000 })).body.payout.namespace,
+    "eip155",
+    "the other key's default",
+  );
+});
 
 test("D42 an intent that is paid on Solana shows the address, the token account, the mint and the program", async () => {
   const merchant = await openMerchant(50);
