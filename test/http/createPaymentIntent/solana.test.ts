@@ -46,7 +46,8 @@ async function openMerchant(feeBps = 0): Promise<Merchant> {
 
 test("D53 a key bound to Solana mints for the account's default destination there", async () => {
   const api = await solanaApi();
-  const { accountId, post } = await openMerchant();
+  const merchant = await openMerchant();
+  const { accountId } = merchant;
   const bind = { accountId, scopes: DEFAULT_SCOPES, defaultNamespace: "solana" } as const;
   await assert.rejects(createKey(api.world, bind), /no default destination on Solana/);
   await updateAccount(api.world, {
@@ -55,13 +56,13 @@ test("D53 a key bound to Solana mints for the account's default destination ther
   });
   const { apiKey } = await createKey(api.world, bind);
   const headers = { authorization: `Bearer ${apiKey}` };
-  const first = await post(URL, { priceUnits: 25_000_000 }, headers);
+  const first = await merchant.post(URL, { priceUnits: 25_000_000 }, headers);
   assert.equal(first.status, 201, first.text);
   assert.equal(first.body.payout.caip10, `solana:${CLUSTER}:${SOLANA_WALLET}`);
-  const second = await post(URL, { priceUnits: 25_000_000 }, headers);
+  const second = await merchant.post(URL, { priceUnits: 25_000_000 }, headers);
   assert.notEqual(second.body.intentId, first.body.intentId, "a create without a destination always mints");
   assert.equal(
-    (await post(URL, { priceUnits: 25_000_000 })).body.payout.namespace,
+    (await merchant.post(URL, { priceUnits: 25_000_000 })).body.payout.namespace,
     "eip155",
     "the other key's default",
   );
