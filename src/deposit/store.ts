@@ -4,6 +4,7 @@ import { array, unnest, type ElementType } from "../db/parameters.ts";
 import type { HandoverCursorTable } from "../db/roadSchema.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import type { MovementRow } from "../watch/movement.ts";
+import { handedOver } from "../watch/store/namedIndexes.ts";
 import type { SingleProviderTotal } from "./agreement/agreement.ts";
 import type { Deposit } from "./deposit.ts";
 import type { ChainHead } from "./finality.ts";
@@ -16,8 +17,7 @@ export async function listInboundMovements(tx: Tx, cursor: HandoverCursorTable, 
   return tx
     .selectFrom("movement")
     .selectAll()
-    .where("chain", "=", cursor.chain)
-    .where("direction", "=", "in")
+    .where(handedOver(cursor.chain, "in"))
     .where(sql<boolean>`(revision, id) > (${cursor.revision}, ${cursor.movement_id})`)
     .orderBy("revision")
     .orderBy("id")
@@ -30,17 +30,20 @@ export async function listPendingIntents(
   db: Db["root"],
   scope: { chain: Caip2; uptoBlock: bigint; after: { blockNumber: bigint; seq: bigint }; limit: number },
 ): Promise<{ intentId: string; blockNumber: bigint; seq: bigint }[]> {
-  return db
-    .selectFrom("deposit")
-    .select(["intent_id as intentId", "block_number as blockNumber", "seq"])
-    .where("chain", "=", scope.chain)
-    .where("status", "=", "seen")
-    .where("block_number", "<=", scope.uptoBlock)
-    .where(sql<boolean>`(block_number, seq) > (${scope.after.blockNumber}, ${scope.after.seq})`)
-    .orderBy("block_number")
-    .orderBy("seq")
-    .limit(scope.limit)
-    .execute();
+  return (
+    db
+      .selectFrom("deposit")
+      .select(["intent_id as intentId", "block_number as blockNumber", "seq"])
+      .where("chain", "=", scope.chain)
+      // A literal, so that every plan can use the partial index.
+      .where(sql<boolean>`status = 'seen'`)
+      .where("block_number", "<=", scope.uptoBlock)
+      .where(sql<boolean>`(block_number, seq) > (${scope.after.blockNumber}, ${scope.after.seq})`)
+      .orderBy("block_number")
+      .orderBy("seq")
+      .limit(scope.limit)
+      .execute()
+  );
 }
 
 export async function listHeads(db: Db["root"], { chains }: Pick<Catalog, "chains">): Promise<Map<string, ChainHead>> {

@@ -65,8 +65,8 @@ export async function reversePostings(
     from (select distinct reference from (${references}) as reversed (reference)) as reversed
     cross join lateral (
       select * from ledger_posting posting
-      where posting.reference = reversed.reference and posting.reverses is null
-        and not exists (select from ledger_posting reversal where reversal.reverses = posting.id) offset 0
+      where posting.reference = reversed.reference and coalesce(posting.reverses, 0) = 0
+        and (select reversal.id from ledger_posting reversal where reversal.reverses = posting.id) is null offset 0
     ) as posting
     join ledger_entry counter on counter.posting_id = posting.id and counter.place = 1`;
   return insertPostings(tx, {

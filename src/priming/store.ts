@@ -102,7 +102,9 @@ export async function countSubmitted(db: Db, chain: Caip2): Promise<bigint> {
 /** How many accounts of each chain are planned, open or being closed. */
 export async function countOpenAccounts(db: Db): Promise<{ chain: Caip2; count: bigint }[]> {
   const { rows } = await sql<{ chain: Caip2; count: bigint }>`
-    select chain, count(*) as count from primed_account where status <> 'closed' group by chain`.execute(db.root);
+    select chain, count(*) as count from primed_account where status <> 'closed' and chain > '' group by chain`.execute(
+    db.root,
+  );
   return rows;
 }
 

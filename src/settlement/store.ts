@@ -51,20 +51,26 @@ export async function listUnassignedSweptDeposits(
 ): Promise<{ depositId: string; settlementId: string }[]> {
   const { rows } = await sql<{ depositId: string; settlementId: string }>`
     select deposit.id as "depositId", sweep.id as "settlementId"
-    from deposit join movement arrival on arrival.id = deposit.movement_id
+    from (select distinct * from unnest(${array(scope.intentIds, "text")})) as asked (intent_id)
     cross join lateral (
-      select settlement.id from movement departure join settlement
-        on settlement.chain = departure.chain and settlement.chain_tx = departure.chain_tx
-        and settlement.intent_id = departure.intent_id and settlement.token = departure.token
-        and settlement.status in ('landed','bridging')
-        and (settlement.burn_id is null or settlement.burn_id = departure.id)
+      select * from deposit where deposit.intent_id = asked.intent_id and deposit.chain = ${scope.chain}
+        and deposit.status = 'counted' and deposit.settlement_id is null offset 0
+    ) as deposit
+    cross join lateral (select * from movement where movement.id = deposit.movement_id offset 0) as arrival
+    cross join lateral (
+      select settlement.id from movement departure cross join lateral (
+        select settlement.id from settlement
+        where settlement.chain = departure.chain and settlement.chain_tx = departure.chain_tx
+          and settlement.intent_id = departure.intent_id and settlement.token = departure.token
+          and settlement.status in ('landed','bridging')
+          and (settlement.burn_id is null or settlement.burn_id = departure.id)
+        offset 0
+      ) as settlement
       where departure.intent_id = arrival.intent_id and departure.chain = arrival.chain and departure.token = arrival.token
         and departure.direction = 'out' and departure.orphaned_at is null
         and (departure.block_number, departure.place) > (arrival.block_number, arrival.place)
       order by departure.block_number, departure.place limit 1
     ) sweep
-    where deposit.chain = ${scope.chain} and deposit.status = 'counted' and deposit.settlement_id is null
-      and deposit.intent_id = any(${array(scope.intentIds, "text")})
     limit ${scope.limit}`.execute(tx);
   return rows;
 }
@@ -179,8 +185,8 @@ export async function listIneffectiveSettlements(
       select settlement.id, settlement.intent_id from settlement
       where settlement.chain = ${chain} and settlement.status = 'submitted' and settlement.outgoing_id = closed.id
         and not exists (select from movement
-          where movement.chain = ${chain} and movement.chain_tx = closed.mined_chain_tx and movement.direction = 'out'
-            and movement.intent_id = settlement.intent_id and movement.orphaned_at is null)
+          where movement.chain = ${chain} and movement.chain_tx = closed.mined_chain_tx and movement.direction || '' = 'out'
+            and movement.intent_id || '' = settlement.intent_id and movement.orphaned_at is null)
       offset 0
     ) as settlement
     where chain_cursor.chain = ${chain}`.execute(db.root);
@@ -199,11 +205,10 @@ export async function listSettlements(
     db.root
       .selectFrom("settlement")
       .selectAll()
-      // A range of one id: with an equality the planner may walk the whole table in the order of `seq`, looking for the intent.
-      .where("intent_id", ">=", intentId)
-      .where("intent_id", "<=", intentId)
+      // In the form of the index, as a range of one id: with an equality the planner may sort all of the intent's settlements.
+      .where(sql<boolean>`(intent_id || '') >= ${intentId} and (intent_id || '') <= ${intentId}`)
       .$if(belowSeq !== undefined, (select) => select.where("seq", "<", belowSeq ?? 0n))
-      .orderBy("intent_id", "desc")
+      .orderBy(sql`intent_id || ''`, "desc")
       .orderBy("seq", "desc")
       .limit(limit)
       .execute()
@@ -266,9 +271,10 @@ export async function listUnsweptTotals(
 export async function listEmptySettlements(tx: Tx, ids: readonly string[]): Promise<Set<string>> {
   const { rows } = await sql<{ id: string }>`
     select settlement.id from settlement where settlement.id = any(${array(ids, "text")})
-      and not exists (select from holding
-        where holding.intent_id = settlement.intent_id and holding.chain = settlement.chain and holding.token = settlement.token
-          and holding.unswept_units > 0)`.execute(tx);
+      and coalesce((select holding.unswept_units from holding
+        where holding.intent_id = settlement.intent_id and holding.chain = settlement.chain and holding.token = settlement.token), 0) = 0`.execute(
+    tx,
+  );
   return new Set(rows.map((row) => row.id));
 }
 

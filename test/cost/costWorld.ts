@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { FastifyInstance } from "fastify";
+import { sql } from "kysely";
 import { openDatabase } from "../../src/db/database.ts";
 import { buildServer } from "../../src/http/server.ts";
 import { createIntent, type CreateIntentInput } from "../../src/intent/createIntent.ts";
@@ -12,7 +13,7 @@ import { API_VERSIONS } from "../../src/http/checks/checkVersion.ts";
 import { createDatabaseOn } from "../support/database.ts";
 import type { PostgresServer } from "../support/postgres.ts";
 import { TEST_CHAIN_CONFIG } from "../support/stationWorld.ts";
-import { fillHistory } from "./fillHistory.ts";
+import { fillHistory, type Statistics } from "./fillHistory.ts";
 import { recordStatements, type StatementLog } from "./recordStatements.ts";
 import { openScriptedRoad, type ScriptedRoad } from "./scriptedRoad.ts";
 
@@ -48,6 +49,9 @@ export type CostWorldOptions = {
   name: string;
   payments: number;
   intents: number;
+  dust?: number;
+  statistics?: Statistics;
+  plans?: "auto" | "generic";
   /** Runs after the history and before the recording. */
   prepare?: (road: ScriptedRoad) => Promise<void>;
 };
@@ -55,7 +59,7 @@ export type CostWorldOptions = {
 /** Opens a world after `payments` settled payments, a multiple of four. */
 export async function openCostWorld(
   server: PostgresServer,
-  { name, payments, intents, prepare }: CostWorldOptions,
+  { name, payments, intents, prepare, plans, ...history }: CostWorldOptions,
 ): Promise<CostWorld> {
   const url = await createDatabaseOn(server, name);
   const first = await openDatabase({ url, allowUnsafeFsync: true });
@@ -85,12 +89,13 @@ export async function openCostWorld(
     payments,
     intents,
     blocks: HISTORY_BLOCKS,
+    ...history,
   });
   // Any transfer loads the copied inboxes into memory, as a start does.
   road.pay(WALLET, 1n);
   await road.advance(1);
   await prepare?.(road);
-  const log = await recordStatements(server, name);
+  const log = await recordStatements(server, name, plans);
   // Only sessions that begin now are recorded.
   const db = await openDatabase({ url, allowUnsafeFsync: true });
   await api.close();
@@ -108,11 +113,10 @@ export async function openCostWorld(
         // Refused and ineffective settlements are retried after a while.
         road.passTime(ROUND_MS);
         await road.advance(1);
-        const open = ["planned", "submitted", "held"] as const;
         const waiting = await db.root
           .selectFrom("settlement")
           .select("id")
-          .where("status", "in", open)
+          .where(sql<boolean>`status in ('planned','submitted','held')`)
           .limit(1)
           .execute();
         if (round > 2 && waiting.length === 0) return;

@@ -31,6 +31,8 @@ export type Course = {
   name: string;
   /** Why this course may read more than it returns or writes. */
   exemption?: string;
+  /** No part of the road: judged with the planner's statistics and the values of the parameters only, as it runs. */
+  isOffRoad?: boolean;
   run: (world: CostWorld) => Promise<void>;
 };
 
@@ -59,6 +61,7 @@ export const COURSES: readonly Course[] = [
   },
   {
     name: "pages of a merchant",
+    isOffRoad: true,
     run: async ({ get, busy }) => {
       for (const path of ["", `/${busy.id}/deposits`, `/${busy.id}/settlements`]) {
         const { next_cursor: cursor } = await get(`/api/v1/intents${path}?limit=10`);
@@ -68,6 +71,7 @@ export const COURSES: readonly Course[] = [
   },
   {
     name: "filtered lists of a merchant",
+    isOffRoad: true,
     run: async ({ get, create, road: { world } }) => {
       await create({ priceUnits: Number(DOLLAR), oneTime: true });
       const years = (count: number) => new Date(world.clock.now().getTime() + count * 365 * DAY_MS).toISOString();

@@ -14,13 +14,20 @@ export type History = {
   intents: number;
   /** The blocks that hold them. They must lie below the first block that the service has watched. */
   blocks: { first: number; last: number };
+  /** Tiny transfers beside the payments, as a flood leaves them: nine tenths in the busy intent's inbox, in transactions of many. */
+  dust?: number;
+  statistics?: Statistics;
 };
+
+/** When the planner's statistics were taken: never, before the history, or after it. */
+export type Statistics = "never" | "when empty" | "now";
 
 /** Each of the copied intents gets this many payments. */
 const PAYMENTS_AN_INTENT = 2;
+const DUST_A_TRANSACTION = 300;
 const INTENTS_AN_ACCOUNT = 10;
 
-/** Fills the database at `url`, and updates the planner's statistics. Nothing else may use the database meanwhile. */
+/** Fills the database at `url`, and updates the planner's statistics as asked. Nothing else may use the database meanwhile. */
 export async function fillHistory(url: string, history: History): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -28,10 +35,13 @@ export async function fillHistory(url: string, history: History): Promise<void> 
     // The triggers would compare each copy with the others. Every copy is as valid as its pattern.
     await client.query("set session_replication_role = replica");
     await client.query("set jit = off");
+    const { statistics = "now" } = history;
+    // The migrations have taken some: of the empty tables.
+    await client.query(statistics === "when empty" ? "analyze" : "delete from pg_statistic where stawidth >= 0");
     await client.query("begin");
     await new HistoryFill(client, history).run();
     await client.query("commit");
-    await client.query("vacuum (analyze)");
+    if (statistics === "now") await client.query("vacuum (analyze)");
   } finally {
     await client.end();
   }
@@ -56,6 +66,7 @@ class HistoryFill {
     await this.#copyIntents();
     await this.#addPrimedAccounts();
     await this.#copyPayments();
+    await this.#addDust(this.#history.dust ?? 0);
     await this.#copyPostings();
     await this.#copyEvents();
     await this.#addTotals();
@@ -209,6 +220,40 @@ class HistoryFill {
         mined_block_number: this.#block,
       },
     });
+  }
+
+  /** It is summed and counted, and not in the ledger. */
+  async #addDust(dust: number): Promise<void> {
+    if (dust === 0) return;
+    const { patternIntentId, busyIntentId, blocks, payments } = this.#history;
+    const isBusy = "n % 10 <> 0";
+    const other = `1 + n % ${this.#paidIntents}`;
+    await this.#copy({
+      table: "movement",
+      where: `intent_id = '${patternIntentId}' and direction = 'in'`,
+      count: dust,
+      orderBy: "id",
+      columns: {
+        id: `(select last_id + ${payments} * size + n from pattern_movement limit 1)`,
+        intent_id: `case when ${isBusy} then '${busyIntentId}' else ${idOf("pi", other)} end`,
+        inbox: `case when ${isBusy} then (select inbox_address from intent where id = '${busyIntentId}') else ${addressOf(other)} end`,
+        amount_units: "1",
+        chain_tx: `'0xdd' || lpad(to_hex(n / ${DUST_A_TRANSACTION}), 62, '0')`,
+        identity: `(n % ${DUST_A_TRANSACTION})::text`,
+        place: `1000000 + n`,
+        block_number: `(${blocks.first} + (n - 1) * ${blocks.last - blocks.first + 1}::bigint / ${dust})`,
+        block_hash: hashOf(`(${blocks.first} + (n - 1) * ${blocks.last - blocks.first + 1}::bigint / ${dust})`),
+        revision: `((select max(revision) from chain_cursor) + ${blocks.last})`,
+      },
+    });
+    await this.#client.query(`
+      update holding set dust_block = greatest(dust_block, ${blocks.last}), counted_block = greatest(counted_block, ${blocks.last}),
+        dust_count = sums.count, dust_units = sums.count, dust_counted_at = (select min(created_at) from intent)
+      from (select intent_id, count(*) from movement where chain_tx like '0xdd%' group by 1) as sums
+      where sums.intent_id = holding.intent_id`);
+    await this.#client.query(`
+      update intent set received_units = received_units + sums.count, counted_units = counted_units + sums.count
+      from (select intent_id, count(*) from movement where chain_tx like '0xdd%' group by 1) as sums where sums.intent_id = intent.id`);
   }
 
   async #copyPostings(): Promise<void> {

@@ -1,4 +1,5 @@
 import type { PostgresServer } from "../support/postgres.ts";
+import type { Statistics } from "./fillHistory.ts";
 import { COURSES } from "./courses.ts";
 import { openCostWorld } from "./costWorld.ts";
 import { isExcessive, readRowsMax, type StatementCost } from "./statementCost.ts";
@@ -9,17 +10,46 @@ export type MeasuredStatement = { text: string; course: string; cost: StatementC
 /** With fewer intents than these, PostgreSQL rightly reads all inboxes to find thirty. */
 const INTENTS_ENOUGH = 30_000;
 
+/** What the planner meets. Even: half of the payments in one inbox. Skewed: nine tenths of the movements there, and few deposits. */
+export type Setting = { shape: "even" | "skewed"; statistics: Statistics; plans: "auto" | "generic" };
+
+export const EVEN_NOW: Setting = { shape: "even", statistics: "now", plans: "auto" };
+
+const STATISTICS = ["never", "when empty", "now"] as const;
+export const ALL_SETTINGS: readonly Setting[] = (["even", "skewed"] as const).flatMap((shape) =>
+  STATISTICS.flatMap((statistics) => (["auto", "generic"] as const).map((plans) => ({ shape, statistics, plans }))),
+);
+
+export function formatSetting({ shape, statistics, plans }: Setting): string {
+  return `${shape}, analysed ${statistics}, ${plans} plans`;
+}
+
+/** The deposits of a skewed history are fewer than a hundred. */
+const SKEWED_PAYMENTS = 96;
+
 /** Runs all courses after this many movements of history, and returns each statement's worst execution by text. */
 export async function measureCourses(
   server: PostgresServer,
   movements: number,
+  setting: Setting = EVEN_NOW,
 ): Promise<ReadonlyMap<string, MeasuredStatement>> {
+  const { shape, statistics, plans } = setting;
   // The deposit, and two legs of its settlement. Payments come in fours.
-  const payments = Math.ceil(movements / 12) * 4;
+  const payments = shape === "even" ? Math.ceil(movements / 12) * 4 : SKEWED_PAYMENTS;
   const intents = Math.max(payments, Math.min(movements, INTENTS_ENOUGH));
-  const world = await openCostWorld(server, { name: `movements_${movements}`, payments, intents });
+  const dust = movements - 3 * payments;
+  const world = await openCostWorld(server, {
+    name: `movements_${movements}_${shape}_${statistics.replace(" ", "_")}_${plans}`,
+    payments,
+    intents,
+    statistics,
+    plans,
+    ...(shape === "skewed" && dust > 0 ? { dust } : {}),
+  });
   const worst = new Map<string, MeasuredStatement>();
-  for (const { name: course, exemption, run } of COURSES) {
+  const isAsItRuns = statistics === "now" && plans === "auto";
+  for (const { name: course, exemption, isOffRoad, run } of COURSES) {
+    if (isOffRoad === true && !isAsItRuns) continue;
     await run(world);
     const recorded = await world.log.take();
     if (exemption !== undefined) continue;

@@ -25,11 +25,19 @@ const SETTINGS = {
   "auto_explain.log_format": "json",
 } as const;
 
-/** Records the statements of sessions that connect from now on. The server must have no other database in use. */
-export async function recordStatements(server: PostgresServer, database: string): Promise<StatementLog> {
+/**
+ * Records the statements of sessions that connect from now on. The server must have no other database in use. `plans`: with `generic`, no
+ * plan knows the values of its parameters.
+ */
+export async function recordStatements(
+  server: PostgresServer,
+  database: string,
+  plans: "auto" | "generic" = "auto",
+): Promise<StatementLog> {
   const client = new pg.Client({ connectionString: server.urlOf("postgres") });
   await client.connect();
-  for (const [name, value] of Object.entries(SETTINGS))
+  const settings = plans === "generic" ? { ...SETTINGS, plan_cache_mode: "force_generic_plan" } : SETTINGS;
+  for (const [name, value] of Object.entries(settings))
     await client.query(`alter database ${database} set ${name} = '${value}'`);
   await client.end();
   const path = join(server.socketDirectory, "log");

@@ -28,11 +28,13 @@ export type StatementCost = {
 };
 
 /** The limits of a statement: a constant, and a multiple of the rows that are its work. */
-const ROWS_FREE = 100;
+const ROWS_FREE = 300;
 const ROWS_EACH = 20;
 /** A row that is looked up touches four pages, a row that is written touches some in each index. */
 const PAGES_FREE = 400;
 const PAGES_EACH = 80;
+
+const SMALL_TABLE_PAGES = 40;
 
 export function readRowsMax(cost: StatementCost): number {
   return ROWS_EACH * workOf(cost) + ROWS_FREE;
@@ -78,6 +80,8 @@ function readRowsOf(node: PlanNode): number {
   if (node["Node Type"] === "Bitmap Index Scan") return Math.max(rowsOf(node), loops);
   if (node["Node Type"] === "Bitmap Heap Scan") return recheck;
   if (node["Relation Name"] === undefined || node["Node Type"] === "ModifyTable") return 0;
+  // A table of few pages is rightly read whole, whatever its rows.
+  if (node["Node Type"] === "Seq Scan" && pagesOf(node) <= SMALL_TABLE_PAGES * loops) return pagesOf(node);
   return Math.max(rowsOf(node) + removed + recheck, loops);
 }
 

@@ -5,10 +5,10 @@ import type { ScriptedBlock } from "./chain/transaction.ts";
 import { hashOf } from "./chain/transaction.ts";
 
 // A lying provider forges consistently: the same lies for the same transaction, with matching receipts. It invents payments,
-// alters amounts and omits payments. One of three providers may lie where two must agree.
+// alters amounts, omits payments, and shows sweeps of one inbox as those of another. One of three providers may lie where two must agree.
 
 export type Forgery = {
-  /** The payees of invented payments. */
+  /** The payees of invented payments, and the inboxes whose sweeps are swapped. */
   inboxes: () => string[];
   token: string;
 };
@@ -25,9 +25,17 @@ export function forgeTransfers(
   const forged = transfers.flatMap((transfer) => {
     const bucket = hashBucket(transfer.chainTx);
     if (bucket === 0) return [];
-    return bucket === 1 ? { ...transfer, amountText: (BigInt(transfer.amountText) * 10n).toString() } : transfer;
+    if (bucket === 1) return { ...transfer, amountText: (BigInt(transfer.amountText) * 10n).toString() };
+    return bucket === 2 ? showOtherInbox(transfer, forgery.inboxes()) : transfer;
   });
   return [...forged, ...blocks.flatMap((block) => forgedTransfersIn(block, forgery))];
+}
+
+/** A transfer out of an inbox as if another one had sent it, with its transaction, place and amount. */
+function showOtherInbox(transfer: Transfer, inboxes: readonly string[]): Transfer {
+  const index = inboxes.indexOf(transfer.from);
+  const other = index < 0 ? undefined : inboxes[(index + 1) % inboxes.length];
+  return other === undefined ? transfer : { ...transfer, from: other };
 }
 
 /** The payment that a lying provider claims for a block; every fourth block has one. */

@@ -14,6 +14,22 @@ export const providerMutants: readonly Mutant[] = [
     ],
   },
   {
+    name: "sweep-of-another-inbox",
+    bug: "One provider's word lands a settlement, and a real transfer at the same place confirms it for any inbox.",
+    patches: [
+      {
+        path: "src/settlement/agreement/sweepAgreement.ts",
+        search: "return sum > abovePriceUnits;",
+        replace: "return sum > abovePriceUnits + 10n ** 30n;",
+      },
+      {
+        path: "src/watch/movement.ts",
+        search: "return isBetween && transfer.place === row.place",
+        replace: "return (isBetween || transfer.place >= 0n) && transfer.place === row.place",
+      },
+    ],
+  },
+  {
     name: "misplaced-logs-count",
     bug: "A log's block number is not compared with its block.",
     patches: [

@@ -123,7 +123,7 @@ export async function listOpenSenders(db: Db, scope: { chain: Caip2; limit: numb
     .select("sender")
     .distinct()
     .where("chain", "=", scope.chain)
-    .where("status", "=", "signed")
+    .where(sql<boolean>`status = 'signed'`)
     .orderBy("sender")
     .limit(scope.limit)
     .execute();
@@ -147,7 +147,7 @@ export async function listOpenOutgoing(
     .selectAll()
     .where("chain", "=", scope.chain)
     .where("sender", "=", scope.sender)
-    .where("status", "=", "signed")
+    .where(sql<boolean>`status = 'signed'`)
     .where("nonce", ">=", scope.nonces.from ?? 0n)
     .$if(scope.nonces.below !== undefined, (select) => select.where("nonce", "<", scope.nonces.below ?? 0n))
     .orderBy("nonce")
@@ -221,7 +221,7 @@ export async function closeOutgoing(db: Db, closure: OutgoingClosure): Promise<v
       closed_at: closure.at,
     })
     .where("id", "=", closure.id)
-    .where("status", "=", "signed")
+    .where(sql<boolean>`status = 'signed'`)
     .execute();
 }
 
@@ -231,7 +231,7 @@ export async function markOutgoingLost(tx: Tx, closure: { id: bigint; at: Date }
     .updateTable("outgoing_transaction")
     .set({ status: "lost", closed_at: closure.at })
     .where("id", "=", closure.id)
-    .where("status", "=", "signed")
+    .where(sql<boolean>`status = 'signed'`)
     .returning("id")
     .executeTakeFirst();
   return lost !== undefined;
@@ -248,7 +248,7 @@ export async function markOutgoingLostFrom(
     .where("chain", "=", scope.chain)
     .where("sender", "=", scope.sender)
     .where("nonce", ">=", scope.from)
-    .where("status", "=", "signed")
+    .where(sql<boolean>`status = 'signed'`)
     .execute();
 }
 

@@ -38,6 +38,7 @@ import * as crossingQueue from "./0039_crossing_queue.ts";
 import * as suspense from "./0040_suspense.ts";
 import * as depositIds from "./0041_deposit_ids.ts";
 import * as sweepAgreement from "./0043_sweep_agreement.ts";
+import * as namedIndexes from "./0044_named_indexes.ts";
 import * as askedAmount from "./0045_asked_amount.ts";
 import * as solanaDefault from "./0045_solana_default.ts";
 
@@ -85,6 +86,7 @@ export const migrations: readonly Migration[] = [
   { name: "0040_suspense", up: suspense.up },
   { name: "0041_deposit_ids", up: depositIds.up },
   { name: "0043_sweep_agreement", up: sweepAgreement.up },
+  { name: "0044_named_indexes", up: namedIndexes.up },
   { name: "0045_asked_amount", up: askedAmount.up },
   { name: "0045_solana_default", up: solanaDefault.up },
 ];

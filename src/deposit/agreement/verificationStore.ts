@@ -60,7 +60,7 @@ export async function claimVerifications(
     .selectFrom("deposit_agreement")
     .select("deposit_id")
     .where("chain", "=", chain)
-    .where("state", "=", "asking")
+    .where(sql<boolean>`state = 'asking'`)
     .where(isDue("retry_at", { now: at, waitMsMax }))
     .orderBy("retry_at")
     .limit(limit)

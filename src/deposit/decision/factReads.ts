@@ -1,3 +1,4 @@
+import { arrivalsByRevision } from "../../watch/store/namedIndexes.ts";
 import { sql } from "kysely";
 import type { Tx } from "../../db/database.ts";
 import { array, unnest } from "../../db/parameters.ts";
@@ -14,7 +15,8 @@ const IS_UNDECIDED = sql<boolean>`
 
 /** SQL for the chains of intents: where they have holdings or undecided deposits, and one that the caller names. What counted has a holding. */
 const chainsOf = (intentIds: readonly string[], chain: Caip2) => sql`
-  select intent_id, chain from holding where intent_id = any(${array(intentIds, "text")})
+  select held.intent_id, held.chain from unnest(${array(intentIds, "text")}) as asked (intent_id)
+    cross join lateral (select * from holding where holding.intent_id = asked.intent_id offset 0) as held
   union select deposit.intent_id, deposit.chain from deposit
     where deposit.intent_id = any(${array(intentIds, "text")}) and ${IS_UNDECIDED}
   union select named.intent_id, ${chain} from unnest(${array(intentIds, "text")}) as named (intent_id)`;
@@ -39,7 +41,7 @@ export async function listIntentChains(
   const [revision, movementId] = [upto?.revision ?? null, upto?.movement_id ?? null];
   const { rows } = await sql<IntentChain>`
     select named.intent_id as "intentId", named.chain, exists (
-        select from movement where movement.intent_id = named.intent_id and movement.chain = named.chain and movement.direction = 'in'
+        select from movement where ${arrivalsByRevision({ intentId: sql.ref("named.intent_id"), chain: sql.ref("named.chain") })}
           and (movement.revision, movement.id) > (named.revision, named.movement_id)
       ) or exists (
         select from quarantine where quarantine.station = 'deposit' and quarantine.chain = named.chain

@@ -74,14 +74,11 @@ function lowestBlock(blocks: readonly bigint[]): bigint | null {
 /** The holdings of these intents, each inbox and token that has one. */
 async function listHoldings(tx: Tx, intentIds: readonly string[]): Promise<Holding[]> {
   if (intentIds.length === 0) return [];
-  return tx
-    .selectFrom("holding")
-    .selectAll()
-    .where(sql<boolean>`intent_id = any(${array(intentIds, "text")})`)
-    .orderBy("intent_id")
-    .orderBy("chain")
-    .orderBy("token")
-    .execute();
+  const { rows } = await sql<Holding>`
+    select holding.* from ${holdingsOf(intentIds)} order by holding.intent_id, holding.chain, holding.token`.execute(
+    tx,
+  );
+  return rows;
 }
 
 /** The holdings of these intents by intent, in the form of changes that change nothing. */
@@ -172,6 +169,8 @@ export async function markSumsStale(tx: Tx, { chain, above }: { chain: Caip2; ab
     .updateTable("holding")
     .set({ is_stale: true })
     .where("chain", "=", chain)
+    // The condition of the index, which a plan without the parameter's value does not know otherwise.
+    .where(sql<boolean>`dust_block >= 0`)
     .where("dust_block", ">", above)
     .execute();
 }
@@ -216,6 +215,11 @@ const IS_SWEPT = sql`exists (
     and departure.token = mint.token and departure.direction = 'out' and departure.orphaned_at is null
     and (departure.block_number, departure.place) > (mint.block_number, mint.place))`;
 
+/** SQL for the holdings of these intents: a look-up for each. */
+const holdingsOf = (intentIds: readonly string[], name = "holding") => sql`
+  (select held.* from (select distinct * from unnest(${array(intentIds, "text")})) as named (named_id) cross join lateral (
+    select * from holding where holding.intent_id = named.named_id offset 0) as held) as ${sql.ref(name)}`;
+
 /**
  * Computes for these intents again what is counted and in no landed sweep, and from when a settlement should be planned. Every transaction
  * that counts, drops, plans or sweeps calls it before its end, under the intents' locks. A price that is reached is settled whatever the minimum.
@@ -241,18 +245,23 @@ export async function refreshHoldings(tx: Tx, intentIds: readonly string[]): Pro
         from deposit where deposit.status = 'counted' and deposit.settlement_id is null
           and deposit.intent_id = any(${array(intentIds, "text")})
         union all
-        select intent_id, chain, token, dust_held_units, 0, 0, dust_counted_at from holding
-        where intent_id = any(${array(intentIds, "text")})
+        select intent_id, chain, token, dust_held_units, 0, 0, dust_counted_at from ${holdingsOf(intentIds)}
         union all
         select intent_id, chain, token, counted.units, counted.units, 0, rest_since
-        from holding cross join lateral (${COUNTED_REST}) as counted
-        where intent_id = any(${array(intentIds, "text")}) and rest_units > 0
+        from ${holdingsOf(intentIds)} cross join lateral (${COUNTED_REST}) as counted
+        where rest_units > 0
         union all
-        select intent_id, chain, token, amount_units, 0, amount_units, seen_at from movement mint
-        where in_suspense and intent_id = any(${array(intentIds, "text")}) and orphaned_at is null and not ${IS_SWEPT}
+        select mint.intent_id, mint.chain, mint.token, mint.amount_units, 0, mint.amount_units, mint.seen_at
+        from (select distinct * from unnest(${array(intentIds, "text")})) as named (named_id) cross join lateral (
+          select * from movement where movement.in_suspense and movement.intent_id = named.named_id and movement.orphaned_at is null
+          offset 0
+        ) as mint
+        where not ${IS_SWEPT}
       ) as part group by intent_id, chain, token
-    ) as current join intent on intent.id = current.intent_id
-    cross join lateral pinned_minimum(intent, current.chain, current.token) as minimum (units)
+    ) as current
+    cross join lateral (select each as whole from intent each where each.id = current.intent_id offset 0) as found
+    cross join lateral (select (found.whole).*) as intent
+    cross join lateral pinned_minimum(found.whole, current.chain, current.token) as minimum (units)
     order by current.intent_id, current.chain, current.token
     on conflict (intent_id, chain, token) do update set rest_counted_units = excluded.rest_counted_units,
       suspense_units = excluded.suspense_units, unswept_units = excluded.unswept_units, unswept_since = excluded.unswept_since, due_from = excluded.due_from
@@ -267,7 +276,7 @@ export async function refreshHeldDust(tx: Tx, intentIds: readonly string[]): Pro
   if (intentIds.length === 0) return;
   await sql`
     update holding set dust_held_units = held.counted_units, waiting_held_units = held.waiting_units
-    from holding as asked left join lateral (${lastSweepOf(sql`asked`)}) as swept on true
+    from ${holdingsOf(intentIds, "asked")} left join lateral (${lastSweepOf(sql`asked`)}) as swept on true
     cross join lateral (
       select coalesce(sum(movement.amount_units) filter (where movement.block_number <= asked.counted_block), 0) as counted_units,
         coalesce(sum(movement.amount_units) filter (where movement.block_number > asked.counted_block), 0) as waiting_units
@@ -275,7 +284,7 @@ export async function refreshHeldDust(tx: Tx, intentIds: readonly string[]): Pro
         and movement.block_number >= coalesce(swept.block_number, 0)
         and (swept.block_number is null or (movement.block_number, movement.place) > (swept.block_number, swept.place))
     ) as held
-    where asked.intent_id = any(${array(intentIds, "text")}) and asked.dust_block >= 0
+    where asked.dust_block >= 0
       and holding.intent_id = asked.intent_id and holding.chain = asked.chain and holding.token = asked.token
       and (holding.dust_held_units, holding.waiting_held_units) is distinct from (held.counted_units, held.waiting_units)`.execute(
     tx,
@@ -315,12 +324,11 @@ export async function refreshRestsAfter(tx: Tx, arrivals: readonly MovementRow[]
     from (
       select intent_id, chain, token, min(block_number) as block_number
       from ${unnest("named", names, { ...KEY_COLUMNS, block_number: "int8" })} group by intent_id, chain, token
-    ) as changed where exists (
-      select from movement departure
+    ) as changed where (
+      select departure.id from movement departure
       where departure.intent_id = changed.intent_id and departure.chain = changed.chain and departure.token = changed.token
-        and departure.direction = 'out' and departure.orphaned_at is null and departure.block_number >= changed.block_number)`.execute(
-    tx,
-  );
+        and departure.direction = 'out' and departure.orphaned_at is null and departure.block_number >= changed.block_number
+      limit 1) is not null`.execute(tx);
   await refreshRests(tx, rows);
   return rows.map(({ intent_id }) => intent_id);
 }

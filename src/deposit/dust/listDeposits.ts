@@ -1,3 +1,4 @@
+import { arrivalsById, NEWEST_ARRIVALS_FIRST } from "../../watch/store/namedIndexes.ts";
 import { sql, type Selectable } from "kysely";
 import { findAsset, findWatchedChain, type Catalog } from "../../catalog/catalog.ts";
 import type { Db } from "../../db/database.ts";
@@ -21,15 +22,15 @@ export async function listDeposits(
   world: { db: Db; catalog: Catalog },
   { intent, belowMovement, limit }: { intent: IntentRow; belowMovement?: bigint | undefined; limit: number },
 ): Promise<ListedDeposit[]> {
-  // A range of one id, and a look-up for each row: with an equality and a join the planner may walk whole tables in the order of their keys.
+  // A look-up for each row: with a join the planner may walk whole tables in the order of their keys.
   const { rows } = await sql<ListedRow>`
     with page as materialized (
       select movement.id from movement left join deposit_cursor taken on taken.chain = movement.chain
-      where movement.intent_id >= ${intent.id} and movement.intent_id <= ${intent.id} and movement.direction = 'in' and movement.explained_by is null
+      where ${arrivalsById(intent.id)} and movement.explained_by is null
         and movement.id < ${belowMovement ?? ID_MAX}
         and ((movement.revision, movement.id) <= (taken.revision, taken.movement_id)
           or (select deposit.id from deposit where deposit.movement_id = movement.id) is not null)
-      order by movement.intent_id, movement.id desc limit ${limit}
+      order by ${NEWEST_ARRIVALS_FIRST} limit ${limit}
     )
     select listed.* from page cross join lateral (
       select * from listed_deposit where listed_deposit.movement_id = page.id offset 0

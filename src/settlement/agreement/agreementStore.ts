@@ -114,17 +114,20 @@ export async function claimAgreements(
 
 /** The live movements of a sweep, in the order of their places. */
 export async function listLegs(db: Db["root"], key: AgreementKey): Promise<MovementRow[]> {
-  return db
-    .selectFrom("movement")
-    .selectAll()
-    .where("chain", "=", key.chain)
-    .where("chain_tx", "=", key.chain_tx)
-    .where("intent_id", "=", key.intent_id)
-    .where("token", "=", key.token)
-    .where("direction", "=", "out")
-    .where("orphaned_at", "is", null)
-    .orderBy("place")
-    .execute();
+  return (
+    db
+      .selectFrom("movement")
+      .selectAll()
+      .where("chain", "=", key.chain)
+      .where("chain_tx", "=", key.chain_tx)
+      // By the transaction, and not by the index of the inbox.
+      .where(sql<boolean>`intent_id || '' = ${key.intent_id}`)
+      .where("token", "=", key.token)
+      .where(sql<boolean>`direction || '' = 'out'`)
+      .where("orphaned_at", "is", null)
+      .orderBy("place")
+      .execute()
+  );
 }
 
 /** Locks a claimed verification. Returns false when another process has claimed it since, or when it was reopened or is gone. */

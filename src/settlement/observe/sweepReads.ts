@@ -5,6 +5,7 @@ import type { HandoverCursorTable } from "../../db/roadSchema.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import type { MovementRow } from "../../watch/movement.ts";
 import { findHandoverCursor } from "../../watch/store/handoverStore.ts";
+import { handedOver } from "../../watch/store/namedIndexes.ts";
 import type { Sweep } from "../settlement.ts";
 
 // Reads of the movements out of inboxes. Each touches about as many rows as it returns, however many movements are recorded.
@@ -39,14 +40,13 @@ export async function listOutboundMovements(
   const depositCursor = await findHandoverCursor(tx, "deposit_cursor", chain);
   // One statement, thus one snapshot: a segment that commits meanwhile shows all of its movements, or none.
   const firstUnprocessed = sql<bigint>`(select arrival.revision from movement arrival
-    where arrival.chain = ${chain} and arrival.direction = 'in'
+    where ${handedOver(chain, "in", "arrival")}
       and (arrival.revision, arrival.id) > (${depositCursor.revision}, ${depositCursor.movement_id})
     order by arrival.revision, arrival.id limit 1)`;
   return tx
     .selectFrom("movement")
     .selectAll()
-    .where("chain", "=", chain)
-    .where("direction", "=", "out")
+    .where(handedOver(chain, "out"))
     .where(sql<boolean>`(revision, id) > (${cursor.revision}, ${cursor.movement_id})`)
     .where(sql<boolean>`revision < coalesce(${firstUnprocessed}, ${REVISION_MAX})`)
     .orderBy("revision")
@@ -60,13 +60,12 @@ export async function listSweepLegs(
   tx: Tx,
   scope: { chain: Caip2; chainTxs: readonly string[] },
 ): Promise<MovementRow[]> {
-  return tx
-    .selectFrom("movement")
-    .selectAll()
-    .where("chain", "=", scope.chain)
-    .where("direction", "=", "out")
-    .where(sql<boolean>`chain_tx = any(${array(scope.chainTxs, "text")})`)
-    .execute();
+  const { rows } = await sql<MovementRow>`
+    select leg.* from (select distinct * from unnest(${array(scope.chainTxs, "text")})) as asked (chain_tx) cross join lateral (
+      select * from movement where movement.chain = ${scope.chain} and movement.chain_tx = asked.chain_tx
+        and movement.direction || '' = 'out' offset 0
+    ) as leg`.execute(tx);
+  return rows;
 }
 
 /** What an inbox held for a sweep. */

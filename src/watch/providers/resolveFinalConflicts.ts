@@ -58,8 +58,10 @@ async function listFinalConflicts(
 ): Promise<MovementRow[]> {
   const chainTxs = located.map((one) => one.chainTx);
   const { rows } = await sql<MovementRow>`
-    select * from movement where chain = ${caip2} and chain_tx = any(${array(chainTxs, "text")})
-      and orphaned_at is null and block_number <= ${rereadNumber(caip2)}`.execute(db.root);
+    select recorded.* from (select distinct * from unnest(${array(chainTxs, "text")})) as asked (chain_tx) cross join lateral (
+      select * from movement where movement.chain = ${caip2} and movement.chain_tx = asked.chain_tx offset 0
+    ) as recorded
+    where recorded.orphaned_at is null and recorded.block_number <= ${rereadNumber(caip2)}`.execute(db.root);
   const seen = new Map(located.map((transfer) => [movementKey(transfer), transfer]));
   return rows.filter((row) => {
     const transfer = seen.get(movementKey({ ...row, chainTx: row.chain_tx }));

@@ -1,3 +1,4 @@
+import { inBlocksOf } from "../store/namedIndexes.ts";
 import { sql } from "kysely";
 import type { Db } from "../../db/database.ts";
 import type { PassScope } from "../../db/balanceTables.ts";
@@ -54,11 +55,13 @@ export async function readPassPage(db: Db, query: PageQuery): Promise<PassPage> 
 type InboxOfPage = ComparedInbox & { seq: bigint; createdAt: Date };
 
 async function readAll(db: Db, { chain, position, inboxesMax = PAGE_INBOXES }: PageQuery): Promise<PassPage> {
-  const { rows } = await sql<InboxOfPage>`
-    select inbox.seq, inbox.intent_id as "intentId", inbox.address, inbox.token, inbox.created_at as "createdAt" from inbox
-    where ${isInboxOnChain(chain)} and inbox.seq > ${BigInt(position ?? -1)}::bigint
-    order by inbox.seq limit ${inboxesMax}`.execute(db.root);
-  return { inboxes: rows, next: rows.length < inboxesMax ? undefined : rows.at(-1)?.seq.toString() };
+  // The page is of all chains, so that only the order of the rows decides how it is read.
+  const { rows } = await sql<InboxOfPage & { isOnChain: boolean }>`
+    select inbox.seq, inbox.intent_id as "intentId", inbox.address, inbox.token, inbox.created_at as "createdAt",
+      ${isInboxOnChain(chain)} as "isOnChain" from inbox
+    where inbox.seq > ${BigInt(position ?? -1)}::bigint order by inbox.seq limit ${inboxesMax}`.execute(db.root);
+  const inboxes = rows.filter(({ isOnChain }) => isOnChain);
+  return { inboxes, next: rows.length < inboxesMax ? undefined : rows.at(-1)?.seq.toString() };
 }
 
 /** The newest first, until one is too old. */
@@ -80,7 +83,7 @@ async function readMoved(db: Db, { chain, position, at }: PageQuery): Promise<Pa
   >`
     with page as (
       select intent_id, inbox, token, block_number, seen_at from movement
-      where chain = ${chain} ${position === null ? sql`` : sql`and block_number < ${BigInt(position)}::bigint`}
+      where ${inBlocksOf(chain)} ${position === null ? sql`` : sql`and block_number < ${BigInt(position)}::bigint`}
       order by block_number desc fetch first ${sql.lit(PAGE_ROWS)} rows with ties
     )
     select page.intent_id as "intentId", page.inbox as address, '' as token, min(page.block_number) as "blockNumber",

@@ -173,8 +173,11 @@ async function listReplacedBlocks(tx: Tx, { caip2 }: Chain, located: readonly Lo
   const numbers = located.map(({ blockNumber }) => blockNumber);
   const { rows } = await sql<{ hash: string }>`
     select seen.hash from unnest(${array(hashes, "text")}, ${array(numbers, "int8")}) as seen (hash, number)
-    join block on block.chain = ${caip2} and (
-      (block.number = seen.number and block.hash <> seen.hash and block.orphaned_at is null)
-      or (block.hash = seen.hash and block.orphaned_at is not null))`.execute(tx);
+    cross join lateral (
+      (select from block where block.chain = ${caip2} and block.number = seen.number and block.hash <> seen.hash
+        and block.orphaned_at is null limit 1)
+      union all
+      (select from block where block.chain = ${caip2} and block.hash = seen.hash and block.orphaned_at is not null limit 1)
+    ) as known`.execute(tx);
   return new Set(rows.map(({ hash }) => hash));
 }

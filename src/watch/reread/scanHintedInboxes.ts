@@ -125,9 +125,11 @@ async function listRecordedPlaces(
 ): Promise<Set<string>> {
   const inboxes = [...new Set(candidates.map(({ inbox }) => inbox))];
   const { rows } = await sql<{ blockHash: string; place: bigint }>`
-    select block_hash as "blockHash", place from movement
-    where chain = ${chain} and chain_tx = any(${array(distinctChainTxs(candidates), "text")})
-      and inbox = any(${array(inboxes, "text")}) and orphaned_at is null`.execute(db.root);
+    select recorded.block_hash as "blockHash", recorded.place
+    from unnest(${array(distinctChainTxs(candidates), "text")}) as asked (chain_tx) cross join lateral (
+      select * from movement where movement.chain = ${chain} and movement.chain_tx = asked.chain_tx offset 0
+    ) as recorded
+    where recorded.inbox = any(${array(inboxes, "text")}) and recorded.orphaned_at is null`.execute(db.root);
   return new Set(rows.map(placeKey));
 }
 
@@ -137,8 +139,9 @@ async function listRecordedTxs(
   { chain, chainTxs }: { chain: Caip2; chainTxs: readonly string[] },
 ): Promise<Set<string>> {
   const { rows } = await sql<{ chainTx: string }>`/* named: list_recorded_txs */
-    select distinct chain_tx as "chainTx" from movement
-    where chain = ${chain} and chain_tx = any(${array(chainTxs, "text")})`.execute(db.root);
+    select asked.chain_tx as "chainTx" from unnest(${array(chainTxs, "text")}) as asked (chain_tx) cross join lateral (
+      select from movement where movement.chain = ${chain} and movement.chain_tx = asked.chain_tx limit 1
+    ) as recorded`.execute(db.root);
   return new Set(rows.map((row) => row.chainTx));
 }
 

@@ -72,7 +72,7 @@ export async function listChangedFees<T extends InboxTransfer>(
       ${BATCH_COLUMN_NAMES}, number)
     cross join lateral (
       select * from movement where movement.chain = ${chain} and movement.chain_tx = seen.chain_tx
-        and movement.direction = 'out' and movement.inbox = seen.inbox and movement.token = seen.token
+        and movement.direction || '' = 'out' and movement.inbox = seen.inbox and movement.token = seen.token
         and movement.block_hash = seen.block_hash and movement.place = seen.place and movement.orphaned_at is null offset 0
     ) as recorded
     ${joinBatch(sql`recorded.intent_id`)}

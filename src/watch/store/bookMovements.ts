@@ -6,6 +6,7 @@ import { assetSql } from "../../ledger/assetSql.ts";
 import { postTransfers, reversePostings } from "../../ledger/store.ts";
 import { lastFinalBlock, type BlockHeights } from "../finality.ts";
 import { listHeights } from "./chainReads.ts";
+import { handedOver, inBlocksOf } from "./namedIndexes.ts";
 import { advanceBooked, type CursorRow, type CursorState } from "./store.ts";
 
 // Turns movements into postings. The ledger is complete up to one block of a chain, and holds nothing above it. Callers hold the lock of
@@ -56,11 +57,11 @@ export async function bookMovements(tx: Tx, world: BookWorld, { chain, cursor, a
   const { bookedNumber, hasMovements } = await advanceBooked(tx, { chain, from, to, movementsMax });
   // Most blocks hold no movements of ours, and the booking statement is expensive to plan.
   if (!hasMovements) return bookedNumber;
-  const reached = sql`movement.block_number > ${from} and movement.block_number <= ${bookedNumber}`;
+  const reached = sql`${inBlocksOf(chain)} and movement.block_number > ${from} and movement.block_number <= ${bookedNumber}`;
   if (await hasBookedTransaction(tx, { chain, reached, from }))
     await bookAgain(tx, { chain, changed: reached, bookedNumber, name: "book_reached_again", at });
   else {
-    const movements = sql`select * from movement where chain = ${chain} and ${reached}`;
+    const movements = sql`select * from movement where ${reached}`;
     await postTransfers(tx, { transfers: selectLedgerTransfers(movements), name: "book_reached", at });
   }
   return bookedNumber;
@@ -77,7 +78,7 @@ async function hasBookedTransaction(
   const { rows } = await sql<{ isFound: boolean }>`/* named: find_booked_transaction */
     select exists (
       select from (
-        select distinct chain_tx from movement where chain = ${chain} and ${reached} and orphaned_at is null) as reached
+        select distinct chain_tx from movement where ${reached} and orphaned_at is null) as reached
       cross join lateral (
         select from movement
         where chain = ${chain} and chain_tx = reached.chain_tx and block_number <= ${from} and orphaned_at is null limit 1
@@ -91,7 +92,7 @@ async function hasBookedTransaction(
  * remains of them again. Returns the number of reversed postings.
  */
 export async function bookRevision(tx: Tx, { chain, cursor, at }: Booking): Promise<number> {
-  const changed = sql`movement.direction in ('in','out') and movement.revision = ${cursor.revision}`;
+  const changed = sql`(${handedOver(chain, "in")} or ${handedOver(chain, "out")}) and movement.revision = ${cursor.revision}`;
   return bookAgain(tx, { chain, changed, bookedNumber: cursor.bookedNumber, name: "book_revision", at });
 }
 
@@ -124,7 +125,7 @@ function selectMembers(chain: Caip2, changed: RawBuilder<unknown>): RawBuilder<u
   return sql`
     select movement.*, bool_or(${changed}) over (
       partition by movement.chain_tx, movement.intent_id, movement.token) as is_changed
-    from (select distinct chain_tx from movement where chain = ${chain} and ${changed}) as changed
+    from (select distinct chain_tx from movement where ${changed}) as changed
     cross join lateral (
       select * from movement where movement.chain = ${chain} and movement.chain_tx = changed.chain_tx offset 0) as movement`;
 }

@@ -4,6 +4,7 @@ import { unnest } from "../../db/parameters.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import type { BlockHeights } from "../finality.ts";
 import type { MovementRow } from "../movement.ts";
+import { inBlocksOf } from "./namedIndexes.ts";
 import type { KnownBlock } from "./store.ts";
 
 // Reads of recorded blocks and of the movements in them.
@@ -31,7 +32,7 @@ export async function listMovementsBetween(
   return db.root
     .selectFrom("movement")
     .selectAll()
-    .where("chain", "=", chain)
+    .where(inBlocksOf(chain))
     .where("block_number", ">=", fromBlock)
     .where("block_number", "<=", toBlock)
     .where("orphaned_at", "is", null)
@@ -89,4 +90,15 @@ export async function listHashesAt(
     .where("number", "in", [...new Set(numbers)])
     .where("orphaned_at", "is", null)
     .execute();
+}
+
+/** Whether a reorganisation went back since the last call of takeRewoundNumber. */
+export async function isRewound(db: Db, chain: Caip2): Promise<boolean> {
+  const row = await db.root
+    .selectFrom("chain_cursor")
+    .select("chain")
+    .where("chain", "=", chain)
+    .where("rewound_number", "is not", null)
+    .executeTakeFirst();
+  return row !== undefined;
 }

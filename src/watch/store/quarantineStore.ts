@@ -4,6 +4,7 @@ import { array } from "../../db/parameters.ts";
 import type { HandoverCursorTable, MovementTable, QuarantineTable } from "../../db/roadSchema.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import { addMs } from "../../kernel/clock.ts";
+import { arrivalsByRevision, handedOver } from "./namedIndexes.ts";
 import type { MovementRow } from "../movement.ts";
 
 // Intents whose movements a station could not process. While an intent is here, the station's cursor passes its movements, and a retry
@@ -106,8 +107,11 @@ export async function listPassedMovements(
   return tx
     .selectFrom("movement")
     .selectAll()
-    .where("chain", "=", row.chain)
-    .where("direction", "=", scope.direction)
+    .where(
+      scope.direction === "in"
+        ? arrivalsByRevision({ intentId: row.intent_id, chain: row.chain })
+        : handedOver(row.chain, "out"),
+    )
     .where("intent_id", "=", row.intent_id)
     .where(sql<boolean>`(revision, id) > (${row.revision}, ${row.movement_id})`)
     .where(sql<boolean>`(revision, id) <= (${scope.cursor.revision}, ${scope.cursor.movement_id})`)

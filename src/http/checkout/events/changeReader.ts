@@ -39,10 +39,10 @@ const READ_CHANGES = `/* shared: read_checkout_changes */
     and (taken_to.revision, taken_to.movement_id) > (known.revision, known.movement_id)
   cross join lateral (
     select movement.intent_id from movement
-    where movement.chain = known.chain and movement.direction = 'in'
+    where (movement.chain || ' ' || movement.direction) = known.chain || ' in'
       and (movement.revision, movement.id) > (known.revision, known.movement_id)
       and (movement.revision, movement.id) <= (taken_to.revision, taken_to.movement_id)
-    order by movement.chain, movement.direction, movement.revision, movement.id limit ${TRANSFERS_MAX}) as taken
+    order by movement.chain || ' ' || movement.direction, movement.revision, movement.id limit ${TRANSFERS_MAX}) as taken
   union all
   select 'newest', coalesce(newest.position, 0), null, null, null, newest.id
   from (select 0) as always left join (select position, id from event order by position desc limit 1) as newest on true`;

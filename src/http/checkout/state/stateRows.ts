@@ -65,15 +65,15 @@ const READ_STATES = `/* named: read_checkout_states */
         union
         select id from (
           select movement.id from movement
-          where movement.intent_id >= intent.id and movement.intent_id <= intent.id and movement.direction = 'in'
+          where (movement.intent_id || '') >= intent.id and (movement.intent_id || '') <= intent.id and movement.direction = 'in'
             and movement.explained_by is null
-          order by movement.intent_id, movement.id desc limit ${TRANSFERS_SHOWN_MAX + 1}) as newest_movement
+          order by (movement.intent_id || ''), movement.id desc limit ${TRANSFERS_SHOWN_MAX + 1}) as newest_movement
       ) as page cross join lateral (
         select * from listed_deposit where listed_deposit.movement_id = page.movement_id offset 0
       ) as listed), '[]') as transfers,
     coalesce((select json_object_agg(chain_cursor.chain, chain_cursor.number::text) from chain_cursor), '{}') as heads
-  from intent join account on account.id = intent.account_id
-  left join account_brand brand on brand.account_id = intent.account_id
+  from intent cross join lateral (select * from account where account.id = intent.account_id offset 0) as account
+  left join lateral (select * from account_brand where account_brand.account_id = intent.account_id offset 0) as brand on true
   where intent.id = any($1::text[])`;
 
 /** The states of intents in one statement, which reads in proportion to their number, whatever the traffic. Unknown ids are left out. */
