@@ -121,6 +121,11 @@ export const DEEP_PARTS: readonly DeepPart[] = [
     seconds: 20,
   },
   {
+    name: "statements in every setting of statistics and plans",
+    command: ["--no-warnings", "test/cost/main.ts", "--movements", "20000"],
+    seconds: 300,
+  },
+  {
     name: "statements after a million movements",
     command: ["--no-warnings", "test/cost/main.ts", "--movements", "1000000", "--only", "even, analysed now, auto"],
     seconds: 300,

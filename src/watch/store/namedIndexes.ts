@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from "kysely";
 import type { Direction } from "../movement.ts";
 
 // Conditions on movements in the form of an index whose first columns select very many rows. Only a statement with such a condition can use
-// the index, so no plan depends on statistics here (see docs/why/003-database.md).
+// the index, so no plan depends on statistics here.
 
 type Text = string | RawBuilder<unknown>;
 
