@@ -7,6 +7,7 @@ import { openGasAccount } from "../../src/chain/evm/send/gasAccount.ts";
 import type { CctpV2Contracts, Config, EvmChainConfig, FinalityTier } from "../../src/config/config.ts";
 import type { Db } from "../../src/db/database.ts";
 import { verifyDeposits } from "../../src/deposit/agreement/verifyDeposits.ts";
+import { verifySweeps } from "../../src/settlement/agreement/verifySweeps.ts";
 import { verifyDust } from "../../src/deposit/dust/verifyDust.ts";
 import { processMovements } from "../../src/deposit/processMovements.ts";
 import { createIntent, type CreateIntentInput } from "../../src/intent/createIntent.ts";
@@ -176,6 +177,7 @@ function roadChain(world: World, { chain, scripted, passTime }: RoadChainParts):
   };
   const settle = async () => {
     while (!(await observeSettlements(world, caip2)).isDone);
+    await verifySweeps(world, chain);
     await planSettlements(world, caip2);
     await submitSettlements(world, { chain });
     await chain.sender.process(world);

@@ -9,6 +9,7 @@ import type { Config, SolanaChainConfig, TokenConfig } from "../../src/config/co
 import type { Db } from "../../src/db/database.ts";
 import { verifyDust } from "../../src/deposit/dust/verifyDust.ts";
 import { verifyDeposits } from "../../src/deposit/agreement/verifyDeposits.ts";
+import { verifySweeps } from "../../src/settlement/agreement/verifySweeps.ts";
 import { processMovements } from "../../src/deposit/processMovements.ts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import { LOCAL_INBOX_PROGRAM, LOCAL_MINTS, SOLANA_ACCOUNTS, type LocalMint } from "../../src/dev/solana/fixtures.ts";
@@ -205,6 +206,7 @@ async function runLoopsOnce(world: World, chain: Chain): Promise<void> {
   await verifyDeposits(world, chain);
   await verifyDust(world, chain);
   await observeSettlements(world, chain.caip2);
+  await verifySweeps(world, chain);
   await planSettlements(world, chain.caip2);
   await submitSettlements(world, { chain });
   await primeAccountsLoop(world, chain).tick();

@@ -32,7 +32,7 @@ import { parseArray, parseObject } from "../rpc/jsonValues.ts";
 import { parseBytes, parseHash, parseQuantity, parseSafeInteger, toHex } from "./rpc/rpcValues.ts";
 import { FEE_HISTORY_BLOCKS, FEE_HISTORY_PERCENTILE, toFeeQuote } from "./rpc/parseFees.ts";
 import { toBlockCall, toCallParameter, toReceiptCall } from "./rpc/calls.ts";
-import { parseBlock, parseReceipt } from "./rpc/parseBlock.ts";
+import { parseBlock, parseExpectedBlock, parseReceipt } from "./rpc/parseBlock.ts";
 import { JsonRpcClient, type RawResponse, type RpcCall } from "../rpc/jsonRpcClient.ts";
 import { RpcError } from "../rpc/rpcError.ts";
 import { readRangeOfBlocks } from "./rangeOfBlocks.ts";
@@ -83,9 +83,10 @@ export class JsonRpcNode implements EvmNode {
   readonly #logsTimeoutMs: number;
   readonly #bridge: BridgeContracts | undefined;
   readonly #hasForeignBloom: boolean;
-  /** Whether the provider takes a call without a recipient, and lists a block's receipts. */
+  /** Whether the provider takes a call without a recipient, lists a block's receipts, and takes logs in a batch. */
   readonly #bundles = new Feature();
   readonly #blockReceipts = new Feature();
+  readonly #batchedLogs = new Feature();
 
   constructor({ caip2, rpcUrl, timeoutMs = TIMEOUT_MS, bridge, hasForeignBloom = false }: EvmNodeOptions) {
     this.caip2 = caip2;
@@ -112,7 +113,7 @@ export class JsonRpcNode implements EvmNode {
   async block(at: { number: bigint } | { hash: string }): Promise<BlockRef | undefined> {
     try {
       const answer = await this.#request(...toBlockCall(at));
-      return answer === null ? undefined : this.#parseExpectedBlock(at, answer);
+      return answer === null ? undefined : parseExpectedBlock(this.name, at, answer);
     } catch (error) {
       // Nodes that prune answer so for an old block, where others answer with null.
       if (error instanceof ProviderFailed && error.kind === "unknown_block") return undefined;
@@ -141,7 +142,9 @@ export class JsonRpcNode implements EvmNode {
   ): Promise<BlocksWithTransfers | undefined> {
     if (tokens.length === 0) return undefined;
     try {
-      return await this.#mapErrors(() => readRangeOfBlocks(this.#rpc, { ...range, tokens }));
+      return await this.#batchedLogs.use(() =>
+        this.#mapErrors(() => readRangeOfBlocks(this.#rpc, { ...range, tokens })),
+      );
     } catch (error) {
       // The limits of a range are wider than those of a block.
       if (isRangeTooLarge(error)) return undefined;
@@ -186,7 +189,7 @@ export class JsonRpcNode implements EvmNode {
     const answers = await this.#requestAll([...headers, ...chainTxs.map(toReceiptCall)]);
     const blocks = numbers.map((number, index) => {
       const answer = answers[index];
-      return answer === null ? undefined : this.#parseExpectedBlock({ number }, answer);
+      return answer === null ? undefined : parseExpectedBlock(this.name, { number }, answer);
     });
     return { blocks, proofs: parseProofs(answers.slice(numbers.length), chainTxs, this.#bridge) };
   }
@@ -371,14 +374,6 @@ export class JsonRpcNode implements EvmNode {
     if (receipts.includes(null))
       throw new ProviderFailed("unknown_block", `${this.name} does not have every receipt of a block`);
     return receipts;
-  }
-
-  #parseExpectedBlock(at: { number: bigint } | { hash: string }, answer: unknown): BlockRef {
-    const block = parseBlock(answer);
-    const isAsked = "hash" in at ? block.hash === at.hash : block.number === at.number;
-    if (!isAsked)
-      throw new ProviderFailed("bad_answer", `${this.name} answered with another block than the requested one`);
-    return block;
   }
 
   async #request(method: string, params: readonly unknown[], timeoutMs?: number): Promise<unknown> {

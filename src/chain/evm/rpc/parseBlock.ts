@@ -71,3 +71,11 @@ function parseLogIndexOf(
     throw new ProviderFailed("contradictory", "the provider sent a receipt with a log of another block");
   return parseSafeInteger(log["logIndex"], "a log's index");
 }
+
+/** @throws ProviderFailed `bad_answer` where it is another block than the requested one. */
+export function parseExpectedBlock(host: string, at: { number: bigint } | { hash: string }, answer: unknown): BlockRef {
+  const block = parseBlock(answer);
+  const isAsked = "hash" in at ? block.hash === at.hash : block.number === at.number;
+  if (!isAsked) throw new ProviderFailed("bad_answer", `${host} answered with another block than the requested one`);
+  return block;
+}
