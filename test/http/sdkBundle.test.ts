@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";
 import { Checkout } from "@tributary/react";
+import { computeSolanaInbox } from "@tributary/inbox/solana/address";
+import { solanaTermsFromWire } from "@tributary/inbox/solana/wire";
 import { expectSolanaPayout } from "@tributary/sdk/solana/verify";
 import { expectPayout } from "@tributary/sdk/verify";
 import { build } from "esbuild";
@@ -190,12 +192,21 @@ test("on Solana another fee, recovery key, mint or program is refused, and so is
   const { solana, ...withoutSolana } = terms;
   const check = expectSolanaPayout(expected);
   assert.equal(check({ ...shown, terms: withoutSolana }), false);
-  assert.equal(check({ ...shown, terms: { ...terms, solana: { ...solana, recovery: intent.mint } } }), false);
-  assert.equal(check.reason, "wrong_recovery");
+  // The address commits to its recovery key: changed terms give another address, which is refused for its key.
+  const changed = { ...solana, recovery: intent.mint };
+  const other = computeSolanaInbox(solanaTermsFromWire(changed), changed).address;
+  for (const [shownAddress, reason] of [
+    [address, "wrong_address"],
+    [other, "wrong_recovery"],
+  ] as const) {
+    const inboxes = [{ namespace: "solana", address: shownAddress }];
+    assert.equal(check({ terms: { ...terms, solana: changed }, inboxes }), false);
+    assert.equal(check.reason, reason);
+  }
   assert.equal(check({ terms, inboxes: [] }), false);
   assert.equal(check.reason, "no_address");
-  for (const other of [address.toLowerCase(), intent.tokenAccount])
-    assert.equal(check({ terms, inboxes: [{ namespace: "solana", address: other }] }), false);
+  for (const wrong of [address.toLowerCase(), intent.tokenAccount])
+    assert.equal(check({ terms, inboxes: [{ namespace: "solana", address: wrong }] }), false);
   // Its EVM terms have no routes to Solana.
   assert.equal(check({ terms, inboxes: [{ namespace: "eip155", address: `0x${"12".repeat(20)}` }] }), false);
 });

@@ -152,7 +152,7 @@ const nativeUsd: Question<"nativeUsd"> = {
   name: "nativeUsd",
   option: "native-usd",
   placeholder: "LIST",
-  summary: `what one coin that pays gas costs in US dollars, such as base=3000,polygon=0.25, or ${NONE}; the minimums follow from it`,
+  summary: `what one coin that pays gas costs in US dollars, such as base=3000,polygon=0.25, or ${NONE}; minimums follow from it`,
   fallback: ({ chains = [] }) =>
     chains
       .flatMap(({ slug, chainId }) => [usualUsd(chainId)].flatMap((usd) => (usd ? [`${slug}=${usd}`] : [])))
