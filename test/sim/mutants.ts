@@ -49,9 +49,9 @@ export const mutants: readonly Mutant[] = [
     patches: [
       {
         path: store,
-        search: `    .where("chain", "=", chain)
+        search: `    .where(inBlocksOf(chain))
     .where("block_number", ">", ancestorNumber)`,
-        replace: `    .where("chain", "=", chain)
+        replace: `    .where(inBlocksOf(chain))
     .where("block_number", "<", 0n)
     .where("block_number", ">", ancestorNumber)`,
       },
