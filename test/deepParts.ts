@@ -20,6 +20,8 @@ const SOLANA_CRASH_PARTS = 7;
 const ASKED_PARTS = 4;
 /** Of 20 seeds with 50 intents each. */
 const MONEY_PARTS = 2;
+/** Of 50 loads of the page each. */
+const SLOW_PARTS = 4;
 
 /** Their figures mean nothing at this size: each runs, so that none breaks unseen. */
 const SMALL_BENCHES: readonly (readonly string[])[] = [
@@ -160,6 +162,12 @@ export const DEEP_PARTS: readonly DeepPart[] = [
     environment: { CHECKOUT_SCREENS: "all" },
     seconds: 70,
   },
+  ...Array.from({ length: SLOW_PARTS }, (_, part) => ({
+    name: `200 loads of the checkout page on slow lines, ${part + 1} of ${SLOW_PARTS}`,
+    command: ["scripts/test.ts", "--workers=1", "test/checkout/slowLine.test.ts"],
+    environment: { SLOW_LOADS: "50", SLOW_SEED: `slow line ${part + 1}` },
+    seconds: 120,
+  })),
   {
     name: "foreign tools on the OpenAPI document, from the package registry",
     command: ["--no-warnings", "test/client/foreign/main.ts"],

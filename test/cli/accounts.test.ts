@@ -9,7 +9,7 @@ import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import { parseIntents } from "@tributary/recover/parseIntents";
 import { writeRunFile } from "../../src/operator/control/home.ts";
 import { renderCli, spawnCli } from "../support/cli.ts";
-import { useDevWorld } from "../support/devWorld.ts";
+import { solanaOf, useDevWorld } from "../support/devWorld.ts";
 
 const WALLET = "0x00000000000000000000000000000000000f00d5";
 
@@ -69,6 +69,47 @@ describe("accounts, lists and the status", () => {
     const refused = await run(...update, WALLET);
     assert.equal(refused.code, 2);
     assert.match(refused.err, /--solana-recovery must be a Solana wallet/);
+  });
+
+  test("D53 accounts update names a default on Solana, and keys create --default binds a key to it", async () => {
+    const { accountId } = await json<Account>("accounts", "create", "Shop", "--chain", "dev-one", "--wallet", WALLET);
+    const { caip2 } = solanaOf(world.dev);
+    const { payoutWallet } = world.dev.ready.solana;
+    const bind = ["keys", "create", accountId, "--default"];
+    const early = await run(...bind, "solana");
+    assert.equal(early.code, 2);
+    assert.match(early.err, /no default destination on Solana: name one by accounts update/);
+    const update = ["accounts", "update", accountId];
+    const refusals: [words: string[], message: RegExp][] = [
+      [[...update, "--solana-chain", caip2], /needs both --solana-chain and --solana-wallet/],
+      [[...update, "--solana-wallet", payoutWallet], /needs both --solana-chain and --solana-wallet/],
+      [[...update, "--solana-chain", "dev-one", "--solana-wallet", payoutWallet], /dev-one/],
+      [[...update, "--solana-chain", caip2, "--solana-wallet", WALLET], /wallet must be a Solana wallet/],
+      [[...bind, "dev-one"], /--default dev-one is unknown/],
+    ];
+    for (const [words, message] of refusals) {
+      const refused = await run(...words);
+      assert.notEqual(refused.code, 0, words.join(" "));
+      assert.match(refused.err, message);
+    }
+    const updated = await json<Account>(...update, "--solana-chain", caip2, "--solana-wallet", payoutWallet);
+    assert.equal(updated.payout.wallet.toLowerCase(), WALLET, "the account's own default stays");
+    const payoutOf = async (apiKey: string) => {
+      const { body } = await request(`${world.dev.ready.baseUrl}/api/v1/intents`, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${apiKey}`,
+          "service-version": "2026-11-01",
+          "content-type": "application/json",
+        },
+        body: JSON.stringify({ priceUnits: 5 }),
+      });
+      return ((await body.json()) as { payout: { wallet: string } }).payout.wallet.toLowerCase();
+    };
+    const bound = await json<{ apiKey: string }>(...bind, "solana");
+    const own = await json<{ apiKey: string }>("keys", "create", accountId);
+    assert.equal(await payoutOf(bound.apiKey), payoutWallet.toLowerCase());
+    assert.equal(await payoutOf(own.apiKey), WALLET);
   });
 
   test("accounts update --origins restricts the origins of an account's intents", async () => {
