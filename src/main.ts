@@ -13,11 +13,11 @@ import { verifyInboxProgram } from "./chain/solana/verifyInboxProgram.ts";
 import { isEvmChainConfig, type Config, type WatchedChainConfig } from "./config/config.ts";
 import { openDatabase, type Db } from "./db/database.ts";
 import { DatabaseUnusable } from "./db/errors.ts";
-import { migrate, pendingMigrations } from "./db/migrate.ts";
+import { analyzeTables, migrate, pendingMigrations } from "./db/migrate.ts";
 import { openServerClock } from "./db/serverClock.ts";
 import { buildServer } from "./http/server.ts";
 import type { Caip2 } from "./kernel/caip.ts";
-import { systemTimer } from "./kernel/clock.ts";
+import { systemTimer, type Clock } from "./kernel/clock.ts";
 import { systemEntropy } from "./kernel/entropy.ts";
 import { thisMachine } from "./kernel/alarm/machine.ts";
 import { createWake } from "./kernel/wake.ts";
@@ -52,7 +52,7 @@ export async function openWorld(config: Config, options: OpenOptions): Promise<W
     const catalog = buildCatalog(config);
     const { schema = "migrate" } = options;
     if (schema === "migrate") {
-      const applied = await migrate(db, { appliedAt: clock.now() });
+      const applied = await migrateAndAnalyze(db, clock);
       if (applied.length > 0) log.info({ migrations: applied }, "schema migrated");
     }
     const pending = await pendingMigrations(db);
@@ -105,10 +105,16 @@ export async function migrateDatabase(
   const db = await openConfiguredDatabase(config, options);
   try {
     const clock = await openServerClock(db);
-    return await migrate(db, { appliedAt: clock.now() });
+    return await migrateAndAnalyze(db, clock);
   } finally {
     await db.close();
   }
+}
+
+async function migrateAndAnalyze(db: Db, clock: Clock): Promise<string[]> {
+  const applied = await migrate(db, { appliedAt: clock.now() });
+  if (applied.length > 0) await analyzeTables(db);
+  return applied;
 }
 
 async function rejectMissingTokens(db: Db, catalog: Catalog): Promise<void> {

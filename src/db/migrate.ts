@@ -31,6 +31,24 @@ export async function migrate(db: Db, options: MigrateOptions): Promise<string[]
   return applied;
 }
 
+/**
+ * Collects statistics of all tables of the schema, because a migration may have rewritten tables that hold rows. Leaves out a table that
+ * another session works on, or that another role owns: the server analyses it later by itself. Changes no rows.
+ */
+export async function analyzeTables(db: Db): Promise<void> {
+  const { rows } = await sql<{ name: string }>`
+    select relation.relname as name from pg_class relation
+    where relation.relnamespace = current_schema()::regnamespace and relation.relkind = 'r'
+      and pg_has_role(relation.relowner, 'USAGE')
+    order by relation.relname`.execute(db.root);
+  for (const { name } of rows)
+    await db.transaction(async (tx) => {
+      // A sample of a large table takes longer than a statement may.
+      await sql`set local statement_timeout = 0`.execute(tx);
+      await sql`analyze (skip_locked) ${sql.table(name)}`.execute(tx);
+    });
+}
+
 /** Same as pendingMigrations, but throws DatabaseUnusable when there are some that the role of this database may not apply. */
 export async function listMigrationsToApply(db: Db, migrations?: readonly Migration[]): Promise<string[]> {
   const pending = await pendingMigrations(db, migrations);

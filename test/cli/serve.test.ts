@@ -124,6 +124,16 @@ function withToken(path: string, token: object): string {
   return write(JSON.stringify(config));
 }
 
+/** Tables without statistics. */
+async function listUnanalyzed(database: { url: string }): Promise<string[]> {
+  const db = await openDatabase(database);
+  const { rows } = await sql<{ name: string }>`
+    select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' and reltuples < 0
+    order by 1`.execute(db.root);
+  await db.close();
+  return rows.map(({ name }) => name);
+}
+
 test("a token that an intent uses cannot be removed from the configuration, but can be retired", async () => {
   const database = { url: await createDatabase() };
   const without = localConfig("http://127.0.0.1:1", { database });
@@ -149,6 +159,7 @@ test("a token that an intent uses cannot be removed from the configuration, but 
 
   const migrated = await runCli(["migrate", "--config", without], KEYS);
   assert.match(migrated.out, /^Applied: 0001_road, /, migrated.err);
+  assert.deepEqual(await listUnanalyzed(database), [], "its tables are analysed");
   assert.equal((await runCli(["migrate", "--config", without], KEYS)).out, "The schema is up to date.\n");
   const listing = await runCli(["accounts", "list", "--config", without], KEYS);
   assert.equal(listing.code, 0, listing.err);
