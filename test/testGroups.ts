@@ -91,7 +91,7 @@ export const TEST_RUN: TestRunSetup = {
       name: "checkout",
       files: ["test/checkout/**"],
       isShared: true,
-      preload: ["test/support/devWorld.ts", "test/support/sharedBrowser.ts"],
+      preload: [...TEST_APIS, "test/support/devWorld.ts", "test/support/sharedBrowser.ts"],
     },
     { name: "recover", files: ["test/recover/**"], isShared: true, preload: ["test/support/sharedBrowser.ts"] },
     { name: "cost", files: ["test/cost/**"], isShared: true },
