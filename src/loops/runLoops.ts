@@ -9,6 +9,7 @@ import { followHeadsLoop, listenToFeedLoop } from "./chain/followHeadsLoop.ts";
 import { purgeExpiredLoop } from "./purgeExpiredLoop.ts";
 import { runLoop, type Loop } from "./loop.ts";
 import { checkTokensLoop } from "./chain/checkTokensLoop.ts";
+import { planForgottenLoop } from "./planForgottenLoop.ts";
 import { primeAccountsLoop } from "./primeAccountsLoop.ts";
 import { reconcileBalancesLoop } from "./chain/reconcileBalancesLoop.ts";
 import { retryUnreadableLoop } from "./retryUnreadableLoop.ts";
@@ -28,7 +29,7 @@ import { watchChainLoop } from "./chain/watchChainLoop.ts";
 
 /** Creates every loop of a world. Loops of one chain are in the order in which they hand rows over. */
 export function createLoops(world: World): Loop[] {
-  const loops: Loop[] = [assignEventSequencesLoop(world), purgeExpiredLoop(world)];
+  const loops: Loop[] = [assignEventSequencesLoop(world), purgeExpiredLoop(world), planForgottenLoop(world)];
   if (world.machine !== undefined) loops.push(updateAlarmsLoop(world));
   if (world.refreshClock !== undefined) loops.push(refreshClockLoop(world.refreshClock));
   if (world.gate !== undefined) loops.push(bindCustomersLoop(world));
