@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { pino } from "pino";
 import { encodeFunctionData, pad, type Hex } from "viem";
 import { hubAbi } from "@tributary/inbox/hubAbi";
+import { checkRows } from "../../src/alarm/checkRows.ts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
 import { addMs, systemClock } from "../../src/kernel/clock.ts";
@@ -22,6 +24,8 @@ for (const { setting, abovePriceUnits } of [
     let road: Road;
     let proxies: FaultyRpcProxy[];
     let aheadMs = 0;
+    const lines: { alarm?: string; intent?: string }[] = [];
+    const log = pino({ level: "warn" }, { write: (line: string) => void lines.push(JSON.parse(line) as object) });
     const clock = {
       ...systemClock,
       now: () => addMs(systemClock.now(), aheadMs),
@@ -31,6 +35,7 @@ for (const { setting, abovePriceUnits } of [
     before(async () => {
       road = await openRoad({
         clock,
+        log,
         chain: { agreement: { providers: 2, abovePriceUnits }, settleAfterMs: 10_000_000 },
         rpcUrls: async (chain) => {
           proxies = await Promise.all(Array.from({ length: 3 }, () => openFaultyRpcProxy(chain.rpcUrl)));
@@ -83,6 +88,12 @@ for (const { setting, abovePriceUnits } of [
       const settlements = (await road.settlements(intent)).map(({ status }) => status);
       return { counted, settled, settlements };
     }
+    const hasAlarm = (name: string, { id }: IntentRow) =>
+      lines.some(({ alarm, intent }) => alarm === name && intent === id);
+    const sweepsNotShown = async () =>
+      (await checkRows(road.world)).flatMap(({ alarm, facts }) =>
+        alarm === "sweep_not_shown" ? [facts["settlements"], facts["intent"]] : [],
+      );
     const eventsOf = async ({ id }: IntentRow) => {
       const query = road.world.db.root.selectFrom("event").select("type").where("intent_id", "=", id);
       return (await query.orderBy("position").execute()).map(({ type }) => type);
@@ -105,6 +116,7 @@ for (const { setting, abovePriceUnits } of [
       const taken = await stateOf(other);
       assert.deepEqual([taken.counted, taken.settled], [0n, 0n]);
       assert.deepEqual(taken.settlements, isLimited ? [] : ["failed"]);
+      assert.deepEqual([hasAlarm("sweep_denied", other), hasAlarm("sweep_denied", paid)], [true, false]);
       const landed = (await eventsOf(other)).filter((type) => type.startsWith("settlement."));
       assert.deepEqual(landed, isLimited ? [] : ["settlement.landed", "settlement.failed"]);
       await recover();
@@ -121,9 +133,16 @@ for (const { setting, abovePriceUnits } of [
       const waiting = { counted: 5n * USDC, settled: 0n, settlements: ["submitted"] };
       const landed = { counted: 5n * USDC, settled: 5n * USDC, settlements: ["landed"] };
       assert.deepEqual(await stateOf(intent), isLimited ? waiting : landed);
+      assert.deepEqual(await sweepsNotShown(), []);
+      await road.chain.finalize();
+      await advance(6, 700_000);
+      assert.deepEqual(await stateOf(intent), isLimited ? waiting : landed);
+      assert.equal(hasAlarm("sweep_unconfirmed", intent), isLimited);
+      assert.deepEqual(await sweepsNotShown(), isLimited ? [1, intent.id] : []);
       for (const other of proxies) other.isDown = false;
       await advance(4, 60_000);
       assert.deepEqual(await stateOf(intent), landed);
+      assert.deepEqual(await sweepsNotShown(), []);
       assert.deepEqual(
         (await eventsOf(intent)).filter((type) => type.startsWith("settlement.")),
         ["settlement.submitted", "settlement.landed"],

@@ -158,6 +158,11 @@ for (const database of thoroughDatabases) {
           ["fee-matches-intent", "intent-totals-match-settlements"],
         ],
         [
+          "update settlement set chain_tx = '0x' || reverse(substr(chain_tx, 3)) where status = 'landed'",
+          "update settlement set chain_tx = '0x' || reverse(substr(chain_tx, 3)) where status = 'landed'",
+          ["landed-sweep-is-shown"],
+        ],
+        [
           "update event set type = 'deposit.held' where type = 'deposit.counted'",
           "update event set type = 'deposit.counted' where type = 'deposit.held'",
           ["deposit-has-event"],

@@ -1,13 +1,12 @@
 import { CALL_GAS, usualCostUsd } from "../../config/operate/usualCosts.ts";
-import type { ChainConfig, TokenConfig } from "../../config/config.ts";
+import type { ChainConfig, Config, TokenConfig } from "../../config/config.ts";
 import { formatUnits } from "../../kernel/units.ts";
-import type { World } from "../../world.ts";
 import type { Finding } from "./finding.ts";
 
 const USD_DECIMALS = 6;
 
 /** Whether small payments of strangers cost the operator more than them, by the configured minimums and the usual price of gas. */
-export function checkMinimums({ config }: Pick<World, "config">): Finding[] {
+export function checkMinimums({ config }: { config: Pick<Config, "chains"> }): Finding[] {
   return config.chains.flatMap((chain) =>
     chain.tokens.filter(({ bridge }) => bridge !== undefined).flatMap((token) => minimumFindings(chain, token)),
   );
