@@ -8,7 +8,9 @@ import { unitsToSend } from "../src/views/pay.ts";
 import { renderPage, type Rendered } from "../src/views/page.ts";
 import { announce } from "./announcements.ts";
 import { shownWallet, watchWallets, type BrowserWallet } from "./browserWallets.ts";
+import { keepChoice, readChoice } from "./keptChoice.ts";
 import { StateFollower } from "./followState.ts";
+import { loadMarks } from "./loadMarks.ts";
 import { patchChildren } from "./patchDom.ts";
 import { ParentPage } from "./parentPage.ts";
 import { PayerControl } from "./payerControl.ts";
@@ -29,7 +31,6 @@ const root = document.getElementById("root") ?? document.body;
 const api = new CheckoutApi(data.situation.intentId);
 const follower = new StateFollower(api, { onState: receiveState, onRefused: showRefusal, onLost: showLost });
 const parent = ParentPage.find();
-const choiceKey = `tributary:${data.situation.intentId}`;
 
 let wallets: readonly BrowserWallet[] = [];
 const solana = new SolanaWallets(() => update({ wallets: listWallets(), check: checkInboxes() }));
@@ -37,7 +38,7 @@ let situation: Situation = {
   ...data.situation,
   isLive: true,
   isPhone: matchMedia("(pointer: coarse)").matches,
-  chosenOriginId: readChoice(),
+  chosenOriginId: readChoice(data.situation.intentId),
 };
 const payer = new PayerControl(situation.intentId, (side) => update({ payer: side }));
 situation = { ...situation, payer: payer.side };
@@ -84,6 +85,8 @@ async function start(): Promise<void> {
   } else if (situation.state !== null) receiveState(situation.state);
   else update({});
   if (situation.phase === "refused") return;
+  // Without them letters stay.
+  loadMarks(situation.intentId).then((marks) => update({ marks }), console.warn);
   await follower.run(situation.state?.version ?? null);
 }
 
@@ -272,20 +275,8 @@ async function choose(originId: string): Promise<void> {
       return update({ choice: { originId, step: "failed" } });
     }
   }
-  try {
-    sessionStorage.setItem(choiceKey, originId);
-  } catch {
-    // A frame may have no storage: then the choice lasts as long as the page.
-  }
+  keepChoice(state.intentId, originId);
   update({ chosenOriginId: originId, isChoosing: false, choice: null }, true);
-}
-
-function readChoice(): string | null {
-  try {
-    return sessionStorage.getItem(choiceKey);
-  } catch {
-    return null;
-  }
 }
 
 let copiedTimer: ReturnType<typeof setTimeout> | undefined;

@@ -25,6 +25,9 @@ export type ShownWallet = {
   readonly namespace: CheckoutInbox["namespace"];
 };
 
+/** Paths on a grid of 24, by names such as "on-base" for a network and "coin-usdc" for a coin. */
+export type Marks = ReadonlyMap<string, string>;
+
 export type Situation = {
   readonly intentId: string;
   /** "down": the first load failed and is retried. */
@@ -33,6 +36,8 @@ export type Situation = {
   readonly state: CheckoutState | null;
   readonly origins: CheckoutOrigins | null;
   readonly logo: string | null;
+  /** Null until they have loaded. */
+  readonly marks: Marks | null;
   readonly mode: "page" | "inline" | "modal";
   /** For links to the other languages; null where a reload would lose the session. */
   readonly languageQuery: string | null;
@@ -72,6 +77,7 @@ export function emptySituation(intentId: string): Situation {
     state: null,
     origins: null,
     logo: null,
+    marks: null,
     mode: "page",
     languageQuery: null,
     check: { outcome: "unchecked" },

@@ -3,6 +3,7 @@ import { formatUsd } from "../format.ts";
 import { searchOrigins } from "../situation.ts";
 import { h, type Child, type VElement } from "../vnode.ts";
 import { icon } from "./icons.ts";
+import { networkMark } from "./marks.ts";
 import { nowDo } from "./parts.ts";
 import { banner } from "./status.ts";
 import { walletNote } from "./wallets.ts";
@@ -79,7 +80,7 @@ function option(context: PaymentContext, origin: CheckoutOrigin): VElement {
       "aria-disabled": isOpen ? undefined : "true",
       "aria-busy": isChosen && choice?.step === "issuing" ? "true" : undefined,
     },
-    h("span.mark", { "aria-hidden": "true" }, origin.networkName.slice(0, 1).toUpperCase()),
+    networkMark(situation, origin.networkName, origin.symbol),
     h(
       "b",
       {},

@@ -1,6 +1,7 @@
 import { formatDecimal, formatMoney, percentStep, decimalUnits } from "../format.ts";
 import { hasChoice } from "../situation.ts";
 import { h, type Child, type VElement } from "../vnode.ts";
+import { networkMark } from "./marks.ts";
 import {
   money,
   targetDecimal,
@@ -97,7 +98,7 @@ function network(context: PaymentContext): VElement | null {
     h(
       "span.pill",
       {},
-      h("span.mark", { "aria-hidden": "true" }, name.slice(0, 1).toUpperCase()),
+      networkMark(situation, name),
       h("span", {}, t.rich("sum.on", { network: h("b", {}, h("bdi", {}, name)) })),
     ),
     isPaying &&

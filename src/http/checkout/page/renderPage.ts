@@ -17,6 +17,7 @@ const ASSETS = { css: readAsset("page.css"), bootScript: readAsset("boot.js"), s
 export const PAGE_FILES: readonly PageFile[] = [
   { name: SCRIPT_NAME, contentType: "text/javascript; charset=utf-8", content: readAsset("page.js") },
   { name: "solana.js", contentType: "text/javascript; charset=utf-8", content: readAsset("solana.js") },
+  { name: "marks.svg", contentType: "image/svg+xml", content: readAsset("marks.svg") },
   { name: PAY_ICON_NAME, contentType: "image/svg+xml", content: PAY_ICON },
 ];
 
