@@ -51,6 +51,12 @@ export const TEST_RUN: TestRunSetup = {
     },
     { name: "watch", files: ["src/watch/**"], isShared: true },
     { name: "deposit", files: ["src/deposit/**"], isShared: true },
+    {
+      name: "road of crossings",
+      files: ["test/road/{crossing*,smallBurns,swappedProofs,suspense,hiddenBurn,mintChanges}.test.ts"],
+      isShared: true,
+    },
+    { name: "road of Solana", files: ["test/road/{solana*,primedAccounts}.test.ts"], isShared: true },
     { name: "road", files: ["test/road/**"], isShared: true },
     {
       name: "programs",
@@ -112,7 +118,9 @@ export const TEST_RUN: TestRunSetup = {
     },
   ],
   slowSeconds: {
-    road: 180,
+    road: 150,
+    "road of crossings": 80,
+    "road of Solana": 60,
     watch: 130,
     "test/cli/operate.test.ts": 20,
     "test/cli/serve.test.ts": 27,

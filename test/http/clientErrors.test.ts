@@ -1,15 +1,14 @@
 import assert from "node:assert/strict";
-import { connect, type AddressInfo } from "node:net";
+import { connect } from "node:net";
 import { text as readText } from "node:stream/consumers";
 import { test } from "node:test";
-import { testApi, type TestApi } from "../support/api.ts";
+import { listenTestApi, testApi, type TestApi } from "../support/api.ts";
 
 const VERSION = "service-version: 2026-11-01\r\n";
 
 async function listen(): Promise<{ api: TestApi; port: number }> {
   const api = await testApi();
-  await api.server.listen({ host: "127.0.0.1", port: 0 });
-  return { api, port: (api.server.server.address() as AddressInfo).port };
+  return { api, port: await listenTestApi(api) };
 }
 
 /** Writes bytes and returns the statuses of the answers until the server closes the connection. */

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { OPERATIONS } from "../../src/http/operationList.ts";
 import { addMs, systemClock } from "../../src/kernel/clock.ts";
 import { faultRows } from "../../src/kernel/faults.ts";
-import { testApi, type TestApi } from "../support/api.ts";
+import { listenTestApi, testApi, type TestApi } from "../support/api.ts";
 import { openBrowser, skipWithoutChromium } from "../support/browser.ts";
 
 const HOUR_MS = 3_600_000;
@@ -25,8 +25,8 @@ async function allPages(api: TestApi): Promise<Map<string, string>> {
   return pages;
 }
 
-async function originOf({ server }: TestApi): Promise<string> {
-  return server.server.listening ? server.listeningOrigin : await server.listen({ host: "127.0.0.1", port: 0 });
+async function originOf(api: TestApi): Promise<string> {
+  return `http://127.0.0.1:${await listenTestApi(api)}`;
 }
 
 /** A page's links to this service. */

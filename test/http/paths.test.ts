@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { connect, type AddressInfo } from "node:net";
+import { connect } from "node:net";
 import { before, test } from "node:test";
 import { isDocumentPath } from "../../src/http/documents/isDocumentPath.ts";
 import { OPERATIONS } from "../../src/http/operationList.ts";
-import { testApi, UNKNOWN_ID, VERSION, type Merchant, type TestApi } from "../support/api.ts";
+import { listenTestApi, testApi, UNKNOWN_ID, VERSION, type Merchant, type TestApi } from "../support/api.ts";
 
 // Every path reaches an operation or gets 404. The test writes to a socket because clients normalize paths.
 
@@ -73,8 +73,7 @@ let merchant: Merchant;
 
 before(async () => {
   api = await testApi();
-  await api.server.listen({ host: "127.0.0.1", port: 0 });
-  port = (api.server.server.address() as AddressInfo).port;
+  port = await listenTestApi(api);
   merchant = await api.openMerchant();
 });
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { METHODS } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { before, test, type TestContext } from "node:test";
-import { openTestApi, testApi, type Json, type Merchant, type TestApi } from "../support/api.ts";
+import { listenTestApi, openTestApi, testApi, type Json, type Merchant, type TestApi } from "../support/api.ts";
 
 // Requests that client libraries do not send, written to a socket.
 
@@ -15,8 +15,7 @@ let merchant: Merchant;
 
 before(async () => {
   api = await testApi();
-  await api.server.listen({ host: "127.0.0.1", port: 0 });
-  port = (api.server.server.address() as AddressInfo).port;
+  port = await listenTestApi(api);
   merchant = await api.openMerchant();
 });
 

@@ -1,3 +1,4 @@
+import type { AddressInfo } from "node:net";
 import assert from "node:assert/strict";
 import { after } from "node:test";
 import type { FastifyInstance, LightMyRequestResponse } from "fastify";
@@ -80,6 +81,12 @@ let shared: Promise<TestApi> | undefined;
 /** The API of this process. It closes after the last test. */
 export function testApi(): Promise<TestApi> {
   return (shared ??= openTestDatabase("pglite").then((db) => openTestApi(db)));
+}
+
+/** Listens on a free port, which files of one process share, and returns it. */
+export async function listenTestApi({ server }: TestApi): Promise<number> {
+  if (!server.server.listening) await server.listen({ host: "127.0.0.1", port: 0 });
+  return (server.server.address() as AddressInfo).port;
 }
 
 after(async () => {
