@@ -16,6 +16,8 @@ import { burnAsStranger, hide } from "../support/hiddenBurns.ts";
 
 const UNITS = 20_000_000n;
 const MINUTE_MS = 60_000;
+/** By which a clock steps back: more than the longest wait of a search. */
+const STEP_MS = 5 * 60 * MINUTE_MS;
 const { stranger } = DEV_ACCOUNTS;
 const transmitterAbi = parseAbi(["function receiveMessage(bytes message, bytes attestation)"]);
 
@@ -145,6 +147,16 @@ describe("a payment and its burn that the only provider of their chain hides", (
       await searchBurns();
     }
     assert.deepEqual([await awaited(), await unknownBurns()], [1, []]);
+    road.advance(-STEP_MS);
+    for (let minute = 0; minute < 15; minute += 1) {
+      road.advance(MINUTE_MS);
+      await searchBurns();
+    }
+    assert.deepEqual([await awaited(), await unknownBurns()], [1, []], "after the clock stepped back");
+    const searches = await road.db.root.selectFrom("awaited_burn").select(["attempts", "searched_number"]).execute();
+    assert.deepEqual(searches, [{ attempts: 0, searched_number: null }], "no search has begun");
+    road.advance(STEP_MS);
+    await searchBurns();
     road.attestation.setAnswering(true);
     await road.untilLanded(intent);
     road.advance(2 * MINUTE_MS);
