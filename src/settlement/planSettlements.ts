@@ -1,22 +1,19 @@
 import { findWatchedChain } from "../catalog/catalog.ts";
-import type { Tx } from "../db/database.ts";
 import { refreshHoldings } from "../deposit/dust/dustStore.ts";
-import { assignSettlement } from "../deposit/store.ts";
 import { isolateIntents } from "../watch/store/isolateIntents.ts";
 import { lockIntents } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { addMs } from "../kernel/clock.ts";
 import { newId } from "../kernel/ids.ts";
 import type { World } from "../world.ts";
+import { assignToSweeps } from "./observe/assignToSweeps.ts";
 import type { Settlement } from "./settlement.ts";
-import { insertPlannedSettlements, listDueInboxes, listUnassignedSweptDeposits } from "./store.ts";
+import { insertPlannedSettlements, listDueInboxes } from "./store.ts";
 
 type PlanWorld = Pick<World, "db" | "clock" | "entropy" | "catalog" | "log">;
 
 /** Inboxes planned per call. */
 const PLAN_MAX = 500;
-/** Deposits assigned to earlier sweeps per call. */
-const SWEPT_DEPOSITS_MAX = 1_000;
 
 /** Plans a settlement for every inbox on a chain with counted, unsettled money. Returns the number of planned settlements. */
 export async function planSettlements(world: PlanWorld, chain: Caip2): Promise<number> {
@@ -57,23 +54,6 @@ async function planForIntents(
     await refreshHoldings(tx, intentIds);
     return due.length;
   });
-}
-
-/**
- * Assigns late deposits to the sweep or burn that took them: planning them again would send empty sweeps for ever. `hasMore`: the next call
- * assigns the rest, and then plans.
- */
-async function assignToSweeps(
-  tx: Tx,
-  scope: { chain: Caip2; intentIds: readonly string[] },
-): Promise<{ hasMore: boolean }> {
-  const swept = await listUnassignedSweptDeposits(tx, { ...scope, limit: SWEPT_DEPOSITS_MAX });
-  for (const [settlementId, deposits] of Map.groupBy(swept, (deposit) => deposit.settlementId)) {
-    const depositIds = deposits.map((deposit) => deposit.depositId);
-    await assignSettlement(tx, depositIds, settlementId);
-  }
-  if (swept.length > 0) await refreshHoldings(tx, scope.intentIds);
-  return { hasMore: swept.length === SWEPT_DEPOSITS_MAX };
 }
 
 /** A planned settlement, with only its inbox known. */

@@ -7,10 +7,13 @@ import type { NewEvent } from "../event/event.ts";
 import { refreshHoldings } from "../deposit/dust/dustStore.ts";
 import { appendEvents } from "../event/store.ts";
 import { FatalError } from "../kernel/assert.ts";
+import type { Caip2 } from "../kernel/caip.ts";
 import { addMs } from "../kernel/clock.ts";
 import { warnRepeated } from "../kernel/alarm/repeatedWarning.ts";
 import type { World } from "../world.ts";
 import { toSettleItem } from "../intent/pins/ownInbox.ts";
+import { lockIntents } from "../intent/store.ts";
+import { assignToSweeps } from "./observe/assignToSweeps.ts";
 import { isCrossing, prepareCrossing } from "./crossing/prepareCrossing.ts";
 import { findBalanceDisagreements } from "./findBalanceDisagreements.ts";
 import { settlementEvents } from "./settlementEvents.ts";
@@ -137,7 +140,9 @@ async function submitBatch(world: SubmitWorld, target: SubmitTarget, batch: read
           { alarm: "settlement_fails", settlement: only.settlement.id, err: error },
           "a settlement cannot be submitted",
         );
-      await postponeSettlements(world, [{ due: only, reason: isRefused ? refusalOf(only, error) : "internal_error" }]);
+      await postponeSettlements(world, target.chain.caip2, [
+        { due: only, reason: isRefused ? refusalOf(only, error) : "internal_error" },
+      ]);
     }
     if (others.length === 0) return 0;
     const middle = Math.ceil(batch.length / 2);
@@ -159,7 +164,7 @@ async function submitOnce(world: SubmitWorld, target: SubmitTarget, batch: reado
     const reason = reasons[index];
     return reason === undefined ? [] : [{ due, reason }];
   });
-  await postponeSettlements(world, refused);
+  await postponeSettlements(world, target.chain.caip2, refused);
   if (prepared === undefined || target.signal?.aborted === true) return 0;
   return storeBatch(world, settleable, prepared);
 }
@@ -191,11 +196,15 @@ async function findRefusals(
 
 type Refusal = { due: DueSettlement; reason: string };
 
-async function postponeSettlements(world: SubmitWorld, refused: readonly Refusal[]): Promise<void> {
+async function postponeSettlements(world: SubmitWorld, chain: Caip2, refused: readonly Refusal[]): Promise<void> {
   if (refused.length === 0) return;
   const at = world.clock.now();
   const refusalOf = new Map(refused.map((refusal) => [refusal.due.settlement.id, refusal]));
   await world.db.transaction(async (tx) => {
+    // An earlier sweep may have taken a deposit that counted since the planning.
+    const intentIds = [...new Set(refused.map(({ due }) => due.intent.id))];
+    await lockIntents(tx, intentIds);
+    await assignToSweeps(tx, { chain, intentIds });
     const current = await lockSettlements(tx, [...refusalOf.keys()], ["planned", "held"]);
     const batch = refused.map(({ due }) => due);
     // What holds no counted money any more would be refused for ever.

@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { openMerchant } from "../../test/cost/costWorld.ts";
+import { openScriptedRoad, type ScriptedRoad } from "../../test/cost/scriptedRoad.ts";
+import { tokenCalls } from "../../test/sim/chain/token.ts";
+import { openTestDatabase } from "../../test/support/database.ts";
+import { assertAllChecks } from "../../test/support/ledgerAssertions.ts";
+import type { Db } from "../db/database.ts";
+import { createIntent } from "../intent/createIntent.ts";
+import type { IntentRow } from "../intent/store.ts";
+
+const USDC = 1_000_000n;
+const WALLET = `0x${"d3".repeat(20)}`;
+
+describe("a payment that providers omitted until a sweep had taken it", () => {
+  let db: Db;
+  let road: ScriptedRoad;
+  before(async () => {
+    db = await openTestDatabase("postgres");
+    road = openScriptedRoad(db);
+    await road.tick();
+  });
+  after(() => db.close());
+
+  const settlementsOf = async ({ id }: IntentRow) =>
+    (await db.root.selectFrom("settlement").selectAll().where("intent_id", "=", id).orderBy("seq").execute()).map(
+      ({ status, gross_units: gross }) => [status, gross],
+    );
+
+  test("belongs to that sweep, also while a later settlement waits: money that came later is not held", async () => {
+    const account = await openMerchant(road, WALLET);
+    const { intent } = await createIntent(db.root, road.world, { account, input: {} });
+    road.omitted.add(road.pay(intent.inbox_address, 7n * USDC));
+    road.pay(intent.inbox_address, 5n * USDC);
+    await road.advance(1);
+    // The sweep is on its way. What comes after it cannot settle yet.
+    road.pay(intent.inbox_address, 3n * USDC);
+    road.callAsOwner(tokenCalls.block(WALLET));
+    await road.advance(1);
+    assert.deepEqual(await settlementsOf(intent), [
+      ["landed", 12n * USDC],
+      ["planned", null],
+    ]);
+    road.callAsOwner(tokenCalls.unblock(WALLET));
+    await road.advance(6);
+    road.passTime(3_600_000);
+    await road.advance(3);
+    assert.deepEqual(await settlementsOf(intent), [
+      ["landed", 12n * USDC],
+      ["landed", 3n * USDC],
+    ]);
+    const { counted_units: counted, settled_units: settled } = await db.root
+      .selectFrom("intent")
+      .selectAll()
+      .where("id", "=", intent.id)
+      .executeTakeFirstOrThrow();
+    assert.deepEqual([counted, settled], [15n * USDC, 15n * USDC]);
+    await assertAllChecks(db);
+  });
+});
