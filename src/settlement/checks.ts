@@ -122,7 +122,8 @@ export const settlementChecks: readonly Check[] = [
     name: "bridge-balance-has-settlement",
     meaning: "A bridge carries money although no settlement is bridging.",
     // What it took on one chain it gives on another, so the balances of its assets are added. A mint may be booked before its burn, and a
-    // settlement lands with a sweep that is not booked yet, nor is its mint. A burn may be booked before the settlement station takes it.
+    // settlement lands with a sweep that is not booked yet, nor is its mint. A burn may be booked before the settlement
+    // station takes it: while other providers are asked for it, or its intent is quarantined, nothing is bridging.
     query: sql`
       select balance.account, sum(balance.balance_units) - given.units as units
       from ledger_balance balance cross join (
@@ -135,7 +136,11 @@ export const settlementChecks: readonly Check[] = [
         and not exists (
           select from movement burn join settlement_cursor taken on taken.chain = burn.chain
           where burn.explained_by is not null and burn.direction = 'out' and burn.orphaned_at is null
-            and (burn.revision, burn.id) > (taken.revision, taken.movement_id))
+            and ((burn.revision, burn.id) > (taken.revision, taken.movement_id)
+              or exists (select from sweep_agreement agreement
+                where agreement.chain = burn.chain and agreement.chain_tx = burn.chain_tx and agreement.intent_id = burn.intent_id
+                  and agreement.token = burn.token and agreement.state = 'asking')
+              or exists (select from quarantine where quarantine.intent_id = burn.intent_id and quarantine.chain = burn.chain)))
       group by balance.account, given.units having sum(balance.balance_units) > given.units`,
   },
   {

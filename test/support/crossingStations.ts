@@ -1,6 +1,7 @@
 import { deepEqual } from "node:assert/strict";
 import { after, before } from "node:test";
 import { buildCatalog } from "../../src/catalog/catalog.ts";
+import type { EvmChainConfig } from "../../src/config/config.ts";
 import type { Db } from "../../src/db/database.ts";
 import { depositChecks } from "../../src/deposit/checks.ts";
 import { processMovements } from "../../src/deposit/processMovements.ts";
@@ -38,14 +39,20 @@ export const newId = () => (count += 1).toString(16).padStart(64, "0");
 export const newChainTx = () => `0xcc${newId().slice(2)}`;
 
 /** For the body of a `describe`: opens the stations before its tests, and closes them after. */
-export function useCrossingStations(kind: (typeof databases)[number]) {
+export function useCrossingStations(
+  kind: (typeof databases)[number],
+  { agreement }: Pick<Partial<EvmChainConfig>, "agreement"> = {},
+) {
   let db: Db;
   let world: StationWorld;
   let account: AccountRow;
   before(async () => {
     db = await openTestDatabase(kind);
     const base = stationWorld(db);
-    const config = { ...base.config, chains: bridgedChains() };
+    const config = {
+      ...base.config,
+      chains: bridgedChains().map((chain) => ({ ...chain, ...(agreement && { agreement }) })),
+    };
     world = { ...base, config, catalog: buildCatalog(config) };
     for (const chain of [HOME, AWAY, OTHER]) await setHead(db, chain, { number: HEAD, finalized: HEAD });
     const payout = {
@@ -96,14 +103,14 @@ export function useCrossingStations(kind: (typeof databases)[number]) {
     recordMovements(db, intent, [{ chain, chainTx: newChainTx(), amountUnits, block: 100n }]);
 
   /** Books the movements that were recorded last on a chain. */
-  async function bookLatest(chain: Caip2): Promise<void> {
+  async function bookLatest(chain: Caip2, bookedNumber = HEAD): Promise<void> {
     await db.transaction(async (tx) => {
       const { revision } = await tx
         .selectFrom("chain_cursor")
         .select("revision")
         .where("chain", "=", chain)
         .executeTakeFirstOrThrow();
-      const cursor = { revision, number: HEAD, safeNumber: HEAD, finalizedNumber: HEAD, bookedNumber: HEAD };
+      const cursor = { revision, number: HEAD, safeNumber: HEAD, finalizedNumber: HEAD, bookedNumber };
       await bookRevision(tx, { chain, cursor, at: world.clock.now() });
     });
   }
