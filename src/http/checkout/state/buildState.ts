@@ -4,7 +4,7 @@ import { findAsset, findChainDescription, findWatchedChain, type Catalog } from 
 import type { ChainEstimates, Config } from "../../../config/config.ts";
 import { dustDeposit } from "../../../deposit/dust/listDeposits.ts";
 import type { ShownDeposit } from "../../../deposit/deposit.ts";
-import { intentRecord } from "../../../intent/intentRecord.ts";
+import { intentRecordWithRoutes } from "../../../intent/intentRecord.ts";
 import { findPayoutWay } from "../../../intent/routes/payoutWay.ts";
 import type { PinnedRoute } from "../../../intent/routes/routeSet.ts";
 import type { IntentRow } from "../../../intent/store.ts";
@@ -65,7 +65,8 @@ export function buildState(row: StateRow, context: StateContext): CheckoutState 
     hasMoreDeposits: row.transfers.length > shown.length,
     held: findHold(row, shown, context),
     inboxes: listInboxes(row, context),
-    terms: intentRecord(intent, context.config).inboxTerms,
+    // With the routes: the merchant's own check reads them in the frame.
+    terms: intentRecordWithRoutes(intent, context.routes, context.config).inboxTerms,
     paidAt: paidAt(row)?.toISOString() ?? null,
     closedAt: (intent.settled_at ?? intent.archived_at)?.toISOString() ?? null,
   };
