@@ -234,11 +234,18 @@ class Simulation {
     return hasHiddenTransfers(this.#simWorld.chains);
   }
 
+  /**
+   * A sweep takes a hidden transfer along. After an outage, a chain that is read by accounts lists its sweeps at once, and searches what they
+   * took in a loop of its own. The rule holds again when the transfer is found.
+   */
+  get #findsTransfersLate(): boolean {
+    return this.#hasHiddenTransfers || this.#simWorld.chains.some(({ plan }) => plan.isReadByAccounts);
+  }
+
   #runChecks(isFinal = false): void {
     this.#commits = 0;
     const found = this.#database.rows(this.#checksSql) as Violation[];
-    // A sweep takes a hidden transfer along. The rule holds again when the transfer is found.
-    const isExpected = ({ rule }: Violation) => rule === "sweep-empties-inbox" && !isFinal && this.#hasHiddenTransfers;
+    const isExpected = ({ rule }: Violation) => rule === "sweep-empties-inbox" && !isFinal && this.#findsTransfersLate;
     const violation = found.find((each) => !isExpected(each));
     if (violation) this.#violate(violation);
     this.#checkCountedDeposits();
