@@ -8,8 +8,8 @@ import { DEEP_PARTS } from "../test/deepParts.ts";
 import { chooseShare } from "./tests/chooseShare.ts";
 import { parseShare, partsOfShare, type DeepPart, type Share } from "./tests/deepParts.ts";
 
-const SHARES = 18;
-const USAGE = `Usage: npm run test:deep -- [--share=3/18|auto] [--minutes=4] [--again] [--list]
+const SHARES = 24;
+const USAGE = `Usage: npm run test:deep -- [--share=3/24|auto] [--minutes=4] [--again] [--list]
 
   --share    this share of the parts; "auto" takes the next of ${SHARES} at each commit; everything without it
   --minutes  starts no part later than this
@@ -72,7 +72,7 @@ async function runPart({ name, command, environment }: DeepPart): Promise<boolea
 function readShare(typed: string | undefined): Share | undefined {
   if (typed === undefined) return undefined;
   const chosen = typed === "auto" ? chooseShare(process.cwd(), SHARES) : parseShare(typed);
-  return chosen ?? exitWithUsage(`--share must be auto, or a share such as 3/18, not ${typed}.`);
+  return chosen ?? exitWithUsage(`--share must be auto, or a share such as 3/24, not ${typed}.`);
 }
 
 function readMinutes(typed: string | undefined): number {

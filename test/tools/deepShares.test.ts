@@ -8,7 +8,7 @@ import { chooseShare } from "../../scripts/tests/chooseShare.ts";
 import { parseShare, partsOfShare } from "../../scripts/tests/deepParts.ts";
 import { DEEP_PARTS } from "../deepParts.ts";
 
-const SHARES = 18;
+const SHARES = 24;
 /** With two workers on an idle machine. */
 const SHARE_SECONDS_MAX = 240;
 
