@@ -19,7 +19,7 @@ import { buildServer } from "./http/server.ts";
 import type { Caip2 } from "./kernel/caip.ts";
 import { systemTimer, type Clock } from "./kernel/clock.ts";
 import { systemEntropy } from "./kernel/entropy.ts";
-import { thisMachine } from "./kernel/alarm/machine.ts";
+import { thisHost } from "./kernel/alarm/hostMetrics.ts";
 import { createWake } from "./kernel/wake.ts";
 import { ProcessMemory } from "./kernel/processMemory.ts";
 import { startMetricsServer } from "./metrics/metricsServer.ts";
@@ -66,7 +66,7 @@ export async function openWorld(config: Config, options: OpenOptions): Promise<W
       db,
       clock,
       refreshClock: () => clock.refresh(),
-      machine: thisMachine,
+      hostMetrics: thisHost,
       entropy: systemEntropy,
       wake: createWake(clock),
       memory: new ProcessMemory(),

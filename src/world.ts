@@ -7,7 +7,7 @@ import type { Config } from "./config/config.ts";
 import type { Db } from "./db/database.ts";
 import type { Caip2 } from "./kernel/caip.ts";
 import type { Clock } from "./kernel/clock.ts";
-import type { Machine } from "./kernel/alarm/machine.ts";
+import type { HostMetrics } from "./kernel/alarm/hostMetrics.ts";
 import type { Entropy } from "./kernel/entropy.ts";
 import type { ProcessMemory } from "./kernel/processMemory.ts";
 import type { Wake } from "./kernel/wake.ts";
@@ -22,8 +22,8 @@ export type World = {
   readonly clock: Clock;
   /** Reads the time of the clock's source again; absent where the clock has none. Rejects when the source does not answer. */
   readonly refreshClock?: () => Promise<void>;
-  /** The machine of this process, for the alarms; absent in a simulation. */
-  readonly machine?: Machine;
+  /** What the alarms read from this machine; absent in a simulation. */
+  readonly hostMetrics?: HostMetrics;
   readonly entropy: Entropy;
   readonly wake: Wake;
   /** State that this process keeps between two calls. */

@@ -34,7 +34,7 @@ async function runModelChecker(search: string, replace: string): Promise<Finding
   return (JSON.parse(solc.compile(JSON.stringify(input))) as { errors: Finding[] }).errors;
 }
 
-test("fault 80: for every amount fee and net add up, a positive amount leaves a payout, and nothing overflows", async () => {
+test("for every amount fee and net add up, a positive amount leaves a payout, and nothing overflows", async () => {
   const findings = await runModelChecker("", "");
   const unproved = findings.filter(({ errorCode }) => errorCode !== provedErrorCode);
   assert.deepEqual(unproved, []);

@@ -11,7 +11,7 @@ import type { World } from "../world.ts";
 import type { ActiveAlarm, AlarmCondition } from "./alarm.ts";
 import { checkBridge } from "./checkBridge.ts";
 import { checkChain } from "./checkChain.ts";
-import { checkMachine } from "./checkMachine.ts";
+import { checkHost } from "./checkHost.ts";
 import { checkRows } from "./checkRows.ts";
 import { sendAlarm } from "./sendAlarm.ts";
 
@@ -21,32 +21,35 @@ const INCIDENT_MS = 3_600_000;
 const FRESH_MS = 20_000;
 
 /** `checks`: what was found about the checks themselves. */
-type CheckName = "rows" | "chains" | "bridge" | "machine" | "incidents" | "checks";
-type BookEntry = ActiveAlarm & { readonly check: CheckName; readonly until?: Date };
-type AlarmBook = {
-  entries: Map<string, BookEntry>;
+type CheckName = "rows" | "chains" | "bridge" | "host" | "incidents" | "checks";
+type AlarmEntry = ActiveAlarm & { readonly check: CheckName; readonly until?: Date };
+type AlarmRegistry = {
+  entries: Map<string, AlarmEntry>;
   checkedAtMs: number | undefined;
   /** When the first of the regular checks began, which is when the service started. */
   startedAtMs: number | undefined;
 };
 
-const BOOK: MemorySlot<AlarmBook> = {
+const REGISTRY: MemorySlot<AlarmRegistry> = {
   create: () => ({ entries: new Map(), checkedAtMs: undefined, startedAtMs: undefined }),
 };
 
-export type AlarmWorld = Pick<World, "db" | "clock" | "config" | "catalog" | "chains" | "memory" | "log" | "machine">;
+export type AlarmWorld = Pick<
+  World,
+  "db" | "clock" | "config" | "catalog" | "chains" | "memory" | "log" | "hostMetrics"
+>;
 
 /**
  * Runs every check. Logs each new alarm once as `error` and its end as `info`, and sends both to the configured receivers. A check that
  * cannot run leaves its alarms as they are.
  */
 export async function updateAlarms(world: AlarmWorld): Promise<void> {
-  const book = world.memory.get(BOOK);
-  book.startedAtMs ??= world.clock.monotonicMs();
+  const registry = world.memory.get(REGISTRY);
+  registry.startedAtMs ??= world.clock.monotonicMs();
   const found = await runChecks(world);
-  const changes = [...found].flatMap((result) => replaceEntries(world, book, result));
-  changes.push(...updateIncidents(world, book));
-  book.checkedAtMs = world.clock.monotonicMs();
+  const changes = [...found].flatMap((result) => replaceEntries(world, registry, result));
+  changes.push(...updateIncidents(world, registry));
+  registry.checkedAtMs = world.clock.monotonicMs();
   await Promise.all(changes.map((change) => report(world, change)));
 }
 
@@ -60,7 +63,7 @@ export async function readAlarms(world: AlarmWorld): Promise<ActiveAlarm[]> {
 type Check = (world: AlarmWorld) => Promise<AlarmCondition[]>;
 
 const CHECKS: ReadonlyMap<CheckName, Check> = new Map<CheckName, Check>([
-  ["machine", async (world) => (world.machine === undefined ? [] : checkMachine(world, world.machine))],
+  ["host", async (world) => (world.hostMetrics === undefined ? [] : checkHost(world, world.hostMetrics))],
   ["bridge", async (world) => checkBridge(world)],
   ["rows", checkRows],
   ["chains", checkChains],
@@ -94,21 +97,21 @@ async function checkChains(world: AlarmWorld): Promise<AlarmCondition[]> {
 export async function listActiveAlarms(
   world: Pick<World, "db" | "clock" | "config" | "memory">,
 ): Promise<ActiveAlarm[]> {
-  const book = world.memory.get(BOOK);
+  const registry = world.memory.get(REGISTRY);
   if (isFresh(world)) return activeAlarms(world);
   const since = world.clock.now();
   const rows = (await checkRows(world)).map((condition) => ({ ...condition, since }));
-  return [...activeAlarms(world).filter((alarm) => !isFromRows(book, alarm)), ...rows];
+  return [...activeAlarms(world).filter((alarm) => !isFromRows(registry, alarm)), ...rows];
 }
 
 function isFresh({ clock, memory }: Pick<World, "clock" | "memory">): boolean {
-  const { checkedAtMs } = memory.get(BOOK);
+  const { checkedAtMs } = memory.get(REGISTRY);
   return checkedAtMs !== undefined && clock.monotonicMs() - checkedAtMs < FRESH_MS;
 }
 
 /** The alarms in this process's memory, oldest first. */
 export function activeAlarms({ memory }: Pick<World, "memory">): ActiveAlarm[] {
-  return [...memory.get(BOOK).entries.values()]
+  return [...memory.get(REGISTRY).entries.values()]
     .map(({ alarm, subject, facts, since }) => ({ alarm, subject, facts, since }))
     .toSorted((one, other) => one.since.getTime() - other.since.getTime());
 }
@@ -119,8 +122,8 @@ export function describeAlarm({ alarm, subject, since, facts }: ActiveAlarm) {
   return { alarm, subject, since: since.toISOString(), happened, affects, remedy, facts };
 }
 
-function isFromRows(book: AlarmBook, { alarm, subject }: ActiveAlarm): boolean {
-  return book.entries.get(keyOf({ alarm, subject }))?.check === "rows";
+function isFromRows(registry: AlarmRegistry, { alarm, subject }: ActiveAlarm): boolean {
+  return registry.entries.get(keyOf({ alarm, subject }))?.check === "rows";
 }
 
 function checkWatched(
@@ -129,44 +132,44 @@ function checkWatched(
   cursor: Awaited<ReturnType<typeof listCursors>>[number] | undefined,
 ): Promise<AlarmCondition[]> {
   const config = findWatchedChain(world.catalog, chain.caip2);
-  const { startedAtMs } = world.memory.get(BOOK);
+  const { startedAtMs } = world.memory.get(REGISTRY);
   return config === undefined ? Promise.resolve([]) : checkChain(world, { chain, config, cursor, startedAtMs });
 }
 
-type AlarmChange = { entry: BookEntry; isOver: boolean };
+type AlarmChange = { entry: AlarmEntry; isOver: boolean };
 
 function replaceEntries(
   world: AlarmWorld,
-  book: AlarmBook,
+  registry: AlarmRegistry,
   [check, conditions]: readonly [check: CheckName, conditions: readonly AlarmCondition[]],
 ): AlarmChange[] {
   const now = world.clock.now();
   const present = new Set(conditions.map(keyOf));
-  const over = [...book.entries].filter(([key, entry]) => entry.check === check && !present.has(key));
-  for (const [key] of over) book.entries.delete(key);
+  const over = [...registry.entries].filter(([key, entry]) => entry.check === check && !present.has(key));
+  for (const [key] of over) registry.entries.delete(key);
   const raised = conditions.flatMap((condition) => {
     const key = keyOf(condition);
-    const known = book.entries.get(key);
-    const entry: BookEntry = { ...condition, check, since: known?.since ?? now };
-    book.entries.set(key, entry);
+    const known = registry.entries.get(key);
+    const entry: AlarmEntry = { ...condition, check, since: known?.since ?? now };
+    registry.entries.set(key, entry);
     return known === undefined ? [{ entry, isOver: false }] : [];
   });
   return [...over.map(([, entry]) => ({ entry, isOver: true })), ...raised];
 }
 
-function updateIncidents(world: AlarmWorld, book: AlarmBook): AlarmChange[] {
+function updateIncidents(world: AlarmWorld, registry: AlarmRegistry): AlarmChange[] {
   const now = world.clock.now();
   const until = addMs(now, INCIDENT_MS);
   const raised = takeIncidents(world.log).flatMap(({ alarm, subject }): AlarmChange[] => {
     if (alarmRow(alarm).source !== "code") return [];
     const key = keyOf({ alarm, subject });
-    const known = book.entries.get(key);
-    const entry: BookEntry = { alarm, subject, facts: {}, since: known?.since ?? now, check: "incidents", until };
-    book.entries.set(key, entry);
+    const known = registry.entries.get(key);
+    const entry: AlarmEntry = { alarm, subject, facts: {}, since: known?.since ?? now, check: "incidents", until };
+    registry.entries.set(key, entry);
     return known === undefined ? [{ entry, isOver: false }] : [];
   });
-  const over = [...book.entries].filter(([, entry]) => entry.until !== undefined && entry.until <= now);
-  for (const [key] of over) book.entries.delete(key);
+  const over = [...registry.entries].filter(([, entry]) => entry.until !== undefined && entry.until <= now);
+  for (const [key] of over) registry.entries.delete(key);
   return [...raised, ...over.map(([, entry]) => ({ entry, isOver: true }))];
 }
 

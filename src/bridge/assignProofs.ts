@@ -44,7 +44,7 @@ function isKnownToExpire(burn: Crossing, proof: BurnProof): boolean {
 
 /**
  * The transaction whose messages may hold the proof of a burn whose own proofs others hold: that of an equal burn of another transaction, which
- * then holds one that is not its own. Undefined without one. Attempts choose among several, so that none leads in circles for ever. Pure.
+ * then holds one that is not its own. Undefined without one. Attempts choose among several, so that none repeats without end. Pure.
  */
 export function findSwapped(burn: Crossing, holders: readonly ProofHolder[]): string | undefined {
   const swapped = holders.filter(

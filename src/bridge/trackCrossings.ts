@@ -36,7 +36,7 @@ const RENEWED = "proof_asked_for_anew";
 
 /**
  * Asks the bridge's service about burns that are due, within the budget of all processes: one request for all burns of a transaction, because anybody
- * can put a thousand in one. A burn whose transaction is known needs nothing else: it may be asked about for ever. Returns the number of burns asked
+ * can put a thousand in one. A burn whose transaction is known needs nothing else: it may be asked about without end. Returns the number of burns asked
  * about.
  */
 export async function trackCrossings(world: TrackWorld, service: BridgeService): Promise<number> {

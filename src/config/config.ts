@@ -206,7 +206,7 @@ export type RetentionConfig = {
   verificationsDays: number;
   /** The signed bytes of a transaction, after it closed. */
   transactionsDays: number;
-  /** Events; undefined keeps them for ever. */
+  /** Events; undefined keeps them permanently. */
   eventsDays: number | undefined;
 };
 

@@ -36,7 +36,7 @@ function secondsThenTag(seconds: number, tag: "safe" | "finalized"): FinalityTie
   ];
 }
 
-/** Its consensus accepts a block for ever; its own tag follows when the block is settled. */
+/** Its consensus accepts a block permanently; its own tag follows when the block is settled. */
 const acceptedFinality: FinalityTier[] = [
   { upToPriceUnits: LARGE_PRICE_UNITS, finality: { confirmations: 1 } },
   { upToPriceUnits: undefined, finality: { tag: "finalized" } },

@@ -5,7 +5,7 @@ import { ConfigError, readSection } from "./section.ts";
 
 const read = (retention?: unknown) => readRetention(readSection({ retention }, { path: "", known: ["retention"] }));
 
-test("each retention has a default, and events stay for ever", () => {
+test("each retention has a default, and events stay permanently", () => {
   assert.deepEqual(read(), RETENTION_DEFAULT);
   assert.deepEqual(read({}), { verificationsDays: 90, transactionsDays: 90, eventsDays: undefined });
   assert.deepEqual(read({ verificationsDays: 7, transactionsDays: 30, eventsDays: 30 }), {

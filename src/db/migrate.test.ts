@@ -78,7 +78,7 @@ for (const kind of databases) {
   });
 }
 
-test("several processes migrate an empty database at once, and each migration is applied once (K99)", async () => {
+test("several processes migrate an empty database at once, and each migration is applied once", async () => {
   const { url, drop } = await createPostgresDatabase("empty");
   const handles = await Promise.all(
     Array.from({ length: 4 }, () => openDatabase({ url, allowUnsafeFsync: true, poolSizeMax: 2 })),

@@ -244,7 +244,7 @@ for (const kind of thoroughDatabases) {
       ]);
     });
 
-    test("G60 a deposit in an orphaned block is not counted by the height of the replacing branch", async () => {
+    test("a deposit in an orphaned block is not counted by the height of the replacing branch", async () => {
       const intent = await insertPriced(USDC);
       const chainTx = newChainTx();
       await recordMovements(db, intent, [{ chainTx, amountUnits: USDC, block: 120n }]);
@@ -258,7 +258,7 @@ for (const kind of thoroughDatabases) {
       assert.deepEqual(await eventsOf(intent), ["deposit.seen", "deposit.dropped"]);
     });
 
-    test("E48 thousands of transfers to one inbox become final together", async () => {
+    test("thousands of transfers to one inbox become final together", async () => {
       const intent = await insertPriced(USDC);
       const dust = Array.from({ length: 4_000 }, () => ({ chainTx: newChainTx(), amountUnits: 1n, block: 140n }));
       await recordMovements(db, intent, dust);

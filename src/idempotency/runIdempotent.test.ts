@@ -149,7 +149,7 @@ describe("idempotent requests on several connections", () => {
     assert.equal((await runIdempotent(world, request, operation)).isReplayed, true);
   });
 
-  test("38 a request whose connection dies stores nothing, and a repeat runs it once", async () => {
+  test("a request whose connection dies stores nothing, and a repeat runs it once", async () => {
     const world = { db, clock: systemClock };
     await sql`truncate done`.execute(db.root);
     const request = newRequest();

@@ -58,7 +58,7 @@ const countEvents = async () => (await world.db.root.selectFrom("event").select(
 const canOpenSession = async ({ intent, widgetToken }: CreatedIntent) =>
   !("refusal" in (await openSession(world, { intentId: intent.id, credential: { widgetToken } })));
 
-test("31 §4.2.3 concurrent creates for one destination mint one intent, and only one token authenticates", async () => {
+test("§4.2.3 concurrent creates for one destination create one intent, and only one token authenticates", async () => {
   const eventsBefore = await countEvents();
   const { payoutWallet, outcomes } = await createConcurrently(() => 5_000_000);
   const created = fulfilledValues(outcomes);
@@ -70,7 +70,7 @@ test("31 §4.2.3 concurrent creates for one destination mint one intent, and onl
   assert.equal(open.filter(Boolean).length, 1);
 });
 
-test("32 §4.2.6 of concurrent creates with different terms one mints, the others conflict and write nothing", async () => {
+test("§4.2.6 of concurrent creates with different terms one succeeds, the others conflict and write nothing", async () => {
   const eventsBefore = await countEvents();
   const { payoutWallet, outcomes } = await createConcurrently((racer) => 1_000_000 + racer);
   const [winner, ...others] = fulfilledValues(outcomes);
@@ -97,7 +97,7 @@ const archive = async (tx: Tx, { intent }: CreatedIntent) => {
 
 for (const [verb, endIntent] of Object.entries({ settle, archive })) {
   for (const [kind, terms] of Object.entries({ same: TERMS, other: { priceUnits: 7 } })) {
-    test(`33 §3.1 a create with the ${kind} terms that waits for a ${verb} mints after its commit`, async () => {
+    test(`§3.1 a create with the ${kind} terms that waits for a ${verb} creates its intent after that commit`, async () => {
       const payoutWallet = randomAddress();
       const first = await create({ payoutWallet, ...TERMS });
       const { creating } = await runDuringTransaction(
@@ -114,7 +114,7 @@ for (const [verb, endIntent] of Object.entries({ settle, archive })) {
     });
   }
 
-  test(`33 §3.1 a create that waits for a ${verb} finds the unchanged intent after a rollback`, async () => {
+  test(`§3.1 a create that waits for a ${verb} finds the unchanged intent after a rollback`, async () => {
     const payoutWallet = randomAddress();
     const first = await create({ payoutWallet, ...TERMS });
     const rollback = new Error("rolled back");
@@ -129,7 +129,7 @@ for (const [verb, endIntent] of Object.entries({ settle, archive })) {
   });
 }
 
-test("33 §3.1 a settle that waits for a create commits after it, and the next create mints", async () => {
+test("§3.1 a settle that waits for a create commits after it, and the next create makes a new intent", async () => {
   const payoutWallet = randomAddress();
   const first = await create({ payoutWallet, ...TERMS });
   const found: CreatedIntent[] = [];
@@ -149,7 +149,7 @@ test("33 §3.1 a settle that waits for a create commits after it, and the next c
   );
 });
 
-test("33 §3.1 of concurrent creates during a settle at most one mints, and none returns the settled intent", async () => {
+test("§3.1 of concurrent creates during a settle at most one creates an intent, and none returns the settled intent", async () => {
   const payoutWallet = randomAddress();
   const first = await create({ payoutWallet, ...TERMS });
   const racers = Array.from({ length: 60 }, (_, racer) =>
@@ -166,7 +166,7 @@ test("33 §3.1 of concurrent creates during a settle at most one mints, and none
   assert.deepEqual(new Set(later.map((one) => one.intent.status)), new Set(["active"]));
 });
 
-test("§4.2.8 a create without a destination mints a new intent, also where another intent occupies it", async () => {
+test("§4.2.8 a create without a destination creates a new intent, also where another intent occupies it", async () => {
   const payoutWallet = account.payout_wallet;
   const inputs = [{}, {}, { payoutWallet }, { payoutWallet }, {}];
   const isCreated: boolean[] = [];

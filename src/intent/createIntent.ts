@@ -51,9 +51,9 @@ type PriceTerms = { priceUnits: bigint | null; oneTime: boolean };
 const TRIES_MAX = 5;
 
 /**
- * Mints an intent, or returns the active one that occupies the same destination with the same terms; either way with a fresh
+ * Creates an intent, or returns the active one that occupies the same destination with the same terms; either way with a fresh
  * widget token. It is one statement, so `on` may be the database itself, or a transaction that has more to write; before that one
- * begins, prepareCreate has been called. Which of two racing creates mints is decided by the database's unique index alone.
+ * begins, prepareCreate has been called. Which of two racing creates wins is decided by the database's unique index alone.
  * Throws price_required, the destination faults, invalid_request and destination_conflict; nothing is written then.
  */
 export async function createIntent(
@@ -104,7 +104,7 @@ function createdEventParameters(world: CreateWorld, intent: NewIntent): EventPar
 
 /** Says why nothing was written; returns when the reason is gone already. */
 async function throwIfConflicting(db: Db["root"], intent: NewIntent): Promise<void> {
-  // Paying out into an inbox would go round for ever.
+  // Paying out into an inbox would go round without end.
   if (await isInboxAddress(db, payoutChain(intent), intent.payout_wallet)) {
     throw unsupportedDestination(
       "payoutWallet",
@@ -127,9 +127,9 @@ type NewIntentDetails = {
   routeSet: RouteSet | undefined;
 };
 
-/** Everything that the intent pins, from here on for ever. */
-function newIntentRow(world: CreateWorld, minting: NewIntentDetails): NewIntent {
-  const { account, destination, terms, input } = minting;
+/** Everything that the intent pins permanently. */
+function newIntentRow(world: CreateWorld, details: NewIntentDetails): NewIntent {
+  const { account, destination, terms, input } = details;
   const { rail } = destination;
   const at = world.clock.now();
   const id = newId("pi", world.entropy);
@@ -140,9 +140,9 @@ function newIntentRow(world: CreateWorld, minting: NewIntentDetails): NewIntent 
     payout_token: rail.token,
     fee_bps: account.fee_bps,
     recover_after: BigInt(computeRecoverAfter(at)),
-    routes_root: minting.routeSet?.root ?? zeroBytes32,
-    route_set: minting.routeSet?.id ?? null,
-    inbox_salt: computeInboxSalt(bytesToHex(minting.deploymentId), id),
+    routes_root: details.routeSet?.root ?? zeroBytes32,
+    route_set: details.routeSet?.id ?? null,
+    inbox_salt: computeInboxSalt(bytesToHex(details.deploymentId), id),
   };
   return {
     id,
@@ -161,7 +161,7 @@ function newIntentRow(world: CreateWorld, minting: NewIntentDetails): NewIntent 
     rail_id: rail.railId,
     minimum_units: rail.minimumUnits,
     underpay_tolerance_bps: account.underpay_tolerance_bps,
-    widget_token_hash: minting.widgetTokenHash,
+    widget_token_hash: details.widgetTokenHash,
     received_units: 0n,
     agreement_units: 0n,
     late_units: 0n,

@@ -149,7 +149,7 @@ test("D11 EVM wallets are compared in lower case, and a wrong checksum is refuse
   }
 });
 
-test("34 every spelling of a destination, with or without inherited parts, resolves to the same destination", () => {
+test("every spelling of a destination, with or without inherited parts, resolves to the same destination", () => {
   const spelled = (address: string) =>
     fc.constantFrom(address, `0x${address.slice(2).toUpperCase()}`, getAddress(address));
   const orAbsent = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: null });

@@ -75,7 +75,7 @@ type AmountsRecord = {
 /** `baseUrl` is the public URL of this service, without a trailing slash. */
 export type IntentRecordContext = { readonly baseUrl: string };
 
-/** Renders an intent for reads. `created` is false here; only the create that mints the intent sets it to true. */
+/** Renders an intent for reads. `created` is false here; only the create that makes the intent sets it to true. */
 export function intentRecord(row: NewIntent, context: IntentRecordContext): IntentRecord {
   const chain = payoutChain(row);
   return {

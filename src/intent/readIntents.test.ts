@@ -57,7 +57,7 @@ async function createUncommitted(): Promise<{ id: string; commit: () => Promise<
   return { id, commit };
 }
 
-test("37 paging while creates commit out of order returns every earlier intent exactly once", async () => {
+test("paging while creates commit out of order returns every earlier intent exactly once", async () => {
   const there: string[] = [];
   const slow: Awaited<ReturnType<typeof createUncommitted>>[] = [];
   for (let round = 0; round < 4; round += 1) {
@@ -84,7 +84,7 @@ test("37 paging while creates commit out of order returns every earlier intent e
   );
 });
 
-test("35 no two intents share an inbox, also after rollbacks, lost connections and deleted rows", async () => {
+test("no two intents share an inbox, also after rollbacks, lost connections and deleted rows", async () => {
   const handedOut: string[] = [];
   const make = async (_: unknown, index: number) => {
     const from = async (on: Tx | StationWorld["db"]["root"]) =>

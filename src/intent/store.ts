@@ -205,11 +205,11 @@ function buildInsertOrRenewSql(): string {
       do update set widget_token_hash = excluded.widget_token_hash
         where occupant.price_units is not distinct from excluded.price_units and occupant.one_time = excluded.one_time
       returning *
-    ), minted as (
+    ), created as (
       select from kept where id = ${placeholder("id")}
     ), deposit_inbox as (
       ${depositInboxInsertSql({
-        sourceQuery: "minted",
+        sourceQuery: "created",
         intentId: placeholder("id"),
         namespace: placeholder("payout_namespace"),
         reference: placeholder("payout_chain_reference"),
@@ -218,7 +218,7 @@ function buildInsertOrRenewSql(): string {
         createdAt: placeholder("created_at"),
       })}
     ), created_event as (
-      ${eventInsertSql({ sourceQuery: "minted", firstNumber: NEW_COLUMNS.length + 1 })}
+      ${eventInsertSql({ sourceQuery: "created", firstNumber: NEW_COLUMNS.length + 1 })}
     )
     select kept.seq, kept.id, ${found.join()} from kept left join kept as found on found.id <> ${placeholder("id")}`;
 }

@@ -153,7 +153,7 @@ for (const kind of databases) {
       deepEqual(await balancesOf(inbox), {});
     });
 
-    test("82 an outflow above the balance is booked as unseen, and later inflows fill that first", async () => {
+    test("an outflow above the balance is booked as unseen, and later inflows fill that first", async () => {
       const inbox = newInbox();
       await bookAll(inflow(inbox, 4n), outflow(inbox, 10n));
       deepEqual(await balancesOf(inbox), { [`unseen:${CHAIN}`]: -6n });
@@ -163,7 +163,7 @@ for (const kind of databases) {
       deepEqual(await balancesOf(inbox), { [`inbox:${inbox}`]: 2n });
     });
 
-    test("61 a reversed deposit that was already paid out is a loss until it is mined again", async () => {
+    test("a reversed deposit that was already paid out is a loss until it is mined again", async () => {
       const inbox = newInbox();
       const [paid, swept] = [inflow(inbox, 10n), outflow(inbox, 10n)];
       await bookAll(paid, swept);
@@ -324,7 +324,7 @@ for (const kind of databases) {
       await bookAll({ ...paid, version: 2n });
     });
 
-    test("97 updates, deletes and truncates of the ledger and writes to balances are refused", async () => {
+    test("updates, deletes and truncates of the ledger and writes to balances are refused", async () => {
       for (const table of ["ledger_posting", "ledger_entry"]) {
         const column = table === "ledger_entry" ? "asset" : "chain";
         await assertRefused(sql.raw(`update ${table} set ${column} = 'x'`), /only ever added to/);

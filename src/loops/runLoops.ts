@@ -30,7 +30,7 @@ import { watchChainLoop } from "./chain/watchChainLoop.ts";
 /** Creates every loop of a world. Loops of one chain are in the order in which they hand rows over. */
 export function createLoops(world: World): Loop[] {
   const loops: Loop[] = [assignEventSequencesLoop(world), purgeExpiredLoop(world), planForgottenLoop(world)];
-  if (world.machine !== undefined) loops.push(updateAlarmsLoop(world));
+  if (world.hostMetrics !== undefined) loops.push(updateAlarmsLoop(world));
   if (world.refreshClock !== undefined) loops.push(refreshClockLoop(world.refreshClock));
   if (world.gate !== undefined) loops.push(bindCustomersLoop(world));
   if (world.bridge !== undefined) loops.push(trackCrossingsLoop(world, world.bridge), refreshFeesLoop(world));

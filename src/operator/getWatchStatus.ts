@@ -11,14 +11,14 @@ import type { World } from "../world.ts";
 
 export type ProviderStatus = {
   name: string;
-  /** Null when the provider does not answer; `trouble` then has the reason. */
+  /** Null when the provider does not answer; `error` then has the reason. */
   headBlock: string | null;
-  trouble: string | null;
+  error: string | null;
   /**
    * Comparison with the recorded chain: the same block at the cursor, a different one, or a head far below. Null when unknown.
    * A provider that does not agree delays blocks from WebSockets while its head moves.
    */
-  opinion: ProviderComparison["kind"] | null;
+  agreement: ProviderComparison["kind"] | null;
 };
 
 /** Provider errors are cut to this length, because they may quote whole pages. */
@@ -31,12 +31,12 @@ export type WatchStatus = {
   /** Whether a process watches the chain. */
   isWatched: boolean;
   /** Time of the last scan. */
-  lookedAt: string | null;
+  scannedAt: string | null;
   /** Time of this status. */
-  askedAt: string;
+  reportedAt: string;
   recordedBlock: string | null;
   /** First block of the current catch-up; only known to the process that runs it. */
-  begunBlock: string | null;
+  catchUpStartBlock: string | null;
   /** The highest head of all providers. */
   headBlock: string | null;
   behindBlocks: string | null;
@@ -76,10 +76,10 @@ async function readChainStatus(world: World, { chain, config, cursor }: ChainToQ
     chain: chain.caip2,
     chainName: config.name,
     isWatched: isScannerHealthy(cursor?.updated_at, { now, pollMs: config.pollMs }),
-    lookedAt: cursor?.updated_at.toISOString() ?? null,
-    askedAt: now.toISOString(),
+    scannedAt: cursor?.updated_at.toISOString() ?? null,
+    reportedAt: now.toISOString(),
     recordedBlock: formatBlock(cursor?.number),
-    begunBlock: formatBlock(findCatchUpStart(world, chain)),
+    catchUpStartBlock: formatBlock(findCatchUpStart(world, chain)),
     headBlock: formatBlock(head?.number),
     behindBlocks: formatBlock(behind !== undefined && behind < 0n ? 0n : behind),
     behindMs: cursor && head ? await readLagMs(chain, cursor, head) : null,
@@ -103,7 +103,7 @@ async function readLagMs(chain: Chain, cursor: CursorRow, head: BlockRef): Promi
 }
 
 type HeadReply =
-  | { name: string; head: BlockRef; opinion: ProviderStatus["opinion"] }
+  | { name: string; head: BlockRef; agreement: ProviderStatus["agreement"] }
   | { name: string; message: string };
 
 /** Queries one provider directly, without the provider pool: a status query must not start a cooldown or write to the log. */
@@ -114,8 +114,8 @@ async function queryHead(
   const { name } = reader;
   try {
     const head = await reader.head("latest");
-    const opinion = cursor === undefined ? null : await compareWithCursor(reader, { cursor, head, near });
-    return { name, head, opinion };
+    const agreement = cursor === undefined ? null : await compareWithCursor(reader, { cursor, head, near });
+    return { name, head, agreement };
   } catch (error) {
     if (error instanceof ProviderFailed) return { name, message: error.message };
     throw error;
@@ -125,7 +125,7 @@ async function queryHead(
 async function compareWithCursor(
   reader: ChainReader,
   { cursor, head, near }: { cursor: CursorRow; head: BlockRef; near: bigint },
-): Promise<ProviderStatus["opinion"]> {
+): Promise<ProviderStatus["agreement"]> {
   if (head.number < cursor.number) return head.number + near < cursor.number ? "behind" : null;
   const block = head.number === cursor.number ? head : await reader.block({ number: cursor.number });
   if (block === undefined) return null;
@@ -134,11 +134,11 @@ async function compareWithCursor(
 
 function toProviderStatus(reply: HeadReply): ProviderStatus {
   const { name } = reply;
-  if ("head" in reply) return { name, headBlock: String(reply.head.number), trouble: null, opinion: reply.opinion };
+  if ("head" in reply) return { name, headBlock: String(reply.head.number), error: null, agreement: reply.agreement };
   // Driver errors begin with the provider's name, which the output already shows.
   const message = reply.message.startsWith(`${name} `) ? reply.message.slice(name.length + 1) : reply.message;
-  const trouble = message.length > ERROR_CHARACTERS_MAX ? `${message.slice(0, ERROR_CHARACTERS_MAX)}…` : message;
-  return { name, headBlock: null, trouble, opinion: null };
+  const error = message.length > ERROR_CHARACTERS_MAX ? `${message.slice(0, ERROR_CHARACTERS_MAX)}…` : message;
+  return { name, headBlock: null, error, agreement: null };
 }
 
 /** The database stores an unknown block as a negative number. */

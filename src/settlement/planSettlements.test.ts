@@ -53,7 +53,7 @@ for (const kind of databases) {
     }
 
     for (const one_time of [true, false]) {
-      test(`E48 dust for a paid ${one_time ? "one-time" : "repeatable"} intent waits in its inbox`, async () => {
+      test(`dust for a paid ${one_time ? "one-time" : "repeatable"} intent waits in its inbox`, async () => {
         const intent = await insertIntent(db, { ...TERMS, one_time });
         await pay(intent, 100n);
         await sweep(intent, 100n);

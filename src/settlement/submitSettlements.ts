@@ -207,7 +207,7 @@ async function postponeSettlements(world: SubmitWorld, chain: Caip2, refused: re
     await assignToSweeps(tx, { chain, intentIds });
     const current = await lockSettlements(tx, [...refusalOf.keys()], ["planned", "held"]);
     const batch = refused.map(({ due }) => due);
-    // What holds no counted money any more would be refused for ever.
+    // What holds no counted money any more would be refused permanently.
     const emptyIds = await failEmptySettlements(tx, world, { batch, current, at });
     await changeSettlements(tx, world, {
       batch,

@@ -5,7 +5,7 @@ import { afterEach, describe, test } from "node:test";
 import { sql } from "kysely";
 import { pino } from "pino";
 import { activeAlarms, readAlarms, updateAlarms } from "../../src/alarm/updateAlarms.ts";
-import { thisMachine, type Machine } from "../../src/kernel/alarm/machine.ts";
+import { thisHost, type HostMetrics } from "../../src/kernel/alarm/hostMetrics.ts";
 import { ProcessMemory } from "../../src/kernel/processMemory.ts";
 import { Secret } from "../../src/kernel/secret.ts";
 import { addMs, systemClock } from "../../src/kernel/clock.ts";
@@ -29,7 +29,7 @@ describe("alarms", () => {
     now: () => addMs(systemClock.now(), aheadMs),
     monotonicMs: () => systemClock.monotonicMs() + aheadMs,
   };
-  let machine: Machine = thisMachine;
+  let hostMetrics: HostMetrics = thisHost;
   const log = pino({ level: "info" }, { write: (line: string) => void lines.push(JSON.parse(line) as LogLine) });
 
   afterEach(async () => {
@@ -39,7 +39,7 @@ describe("alarms", () => {
   });
 
   async function open(providers: number): Promise<void> {
-    machine = { now: () => clock.now(), freeBytes: async () => 10n ** 12n };
+    hostMetrics = { now: () => clock.now(), freeBytes: async () => 10n ** 12n };
     road = await openRoad({
       clock,
       log,
@@ -60,7 +60,7 @@ describe("alarms", () => {
       await road.chain.mine(1);
       await road.tick().catch(() => undefined);
     }
-    await updateAlarms({ ...road.world, machine });
+    await updateAlarms({ ...road.world, hostMetrics });
     return activeAlarms(road.world).map(({ alarm }) => alarm);
   }
   /** Milliseconds until the alarm is raised. */
@@ -104,7 +104,7 @@ describe("alarms", () => {
     assert.deepEqual(await check(), []);
     aheadMs += 600_000;
     // Another process, whose scanner has not run yet.
-    const restarted = { ...road.world, machine, memory: new ProcessMemory() };
+    const restarted = { ...road.world, hostMetrics, memory: new ProcessMemory() };
     const raised = async () => {
       await updateAlarms(restarted);
       return activeAlarms(restarted).map(({ alarm }) => alarm);
@@ -114,7 +114,7 @@ describe("alarms", () => {
     assert.ok(!(await raised()).includes("chain_not_scanned"));
     aheadMs += 20_000;
     assert.ok((await raised()).includes("chain_not_scanned"));
-    const asked = { ...road.world, machine, memory: new ProcessMemory() };
+    const asked = { ...road.world, hostMetrics, memory: new ProcessMemory() };
     assert.ok(
       (await readAlarms(asked)).some(({ alarm }) => alarm === "chain_not_scanned"),
       "a command tells it at once",
@@ -169,10 +169,10 @@ describe("alarms", () => {
 
   test("a shifted clock, a full disk and an expiring key are found", async () => {
     await open(1);
-    machine = { now: () => addMs(clock.now(), 60_000), freeBytes: async () => 1_000n };
+    hostMetrics = { now: () => addMs(clock.now(), 60_000), freeBytes: async () => 1_000n };
     await raisedAfter("clock_differs");
     assert.ok((await check()).includes("disk_low"));
-    machine = { now: () => clock.now(), freeBytes: async () => 10n ** 12n };
+    hostMetrics = { now: () => clock.now(), freeBytes: async () => 10n ** 12n };
     await overAfter("clock_differs");
     const key = {
       key_id: "k".repeat(16),
@@ -214,9 +214,9 @@ describe("alarms", () => {
       const command = ["sh", "-c", 'grep -q "\\"alarm\\":\\"$TRIBUTARY_ALARM\\""'] as const;
       const alarms: Config["alarms"] = { webhookUrl, command };
       Object.assign(road.world.config, { alarms });
-      machine = { ...machine, freeBytes: async () => 1_000n };
+      hostMetrics = { ...hostMetrics, freeBytes: async () => 1_000n };
       await check();
-      machine = { ...machine, freeBytes: async () => 10n ** 12n };
+      hostMetrics = { ...hostMetrics, freeBytes: async () => 10n ** 12n };
       await check();
       assert.deepEqual(
         received.map(({ alarm, state }) => [alarm, state]),

@@ -6,7 +6,7 @@ import { pino } from "pino";
 import { request } from "undici";
 import { updateAlarms } from "../../src/alarm/updateAlarms.ts";
 import { assignEventSequences } from "../../src/event/assignEventSequences.ts";
-import { thisMachine } from "../../src/kernel/alarm/machine.ts";
+import { thisHost } from "../../src/kernel/alarm/hostMetrics.ts";
 import { renderMetrics } from "../../src/metrics/metrics.ts";
 import { startMetricsServer } from "../../src/metrics/metricsServer.ts";
 import { recordMilestone } from "../../src/metrics/recordMilestone.ts";
@@ -27,7 +27,7 @@ describe("metrics and logs", () => {
   after(() => road.close());
 
   test("every metric of the dashboard, the alert rules and the page exists, and the page names all of ours", async () => {
-    const world = { ...road.world, machine: thisMachine };
+    const world = { ...road.world, hostMetrics: thisHost };
     Object.assign(road.world.config, { metrics: undefined });
     const intent = await road.create();
     await road.pay(intent, 10_000n);

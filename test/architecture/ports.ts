@@ -61,7 +61,7 @@ const PORTS: readonly Port[] = [
     reason: "it parses dates and times from the command line",
   },
   {
-    path: "src/kernel/alarm/machine.ts",
+    path: "src/kernel/alarm/hostMetrics.ts",
     allowed: ["machineClock"],
     reason: "the alarms compare the machine's clock with the database's",
   },

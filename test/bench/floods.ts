@@ -112,9 +112,9 @@ async function floodStreams(target: Target, payment: Payment): Promise<void> {
   own.destroy();
 }
 
-function report(isRight: boolean, line: string): void {
-  console.log(`${isRight ? "ok  " : "FAIL"} ${line}`);
-  if (!isRight) process.exitCode = 1;
+function report(ok: boolean, line: string): void {
+  console.log(`${ok ? "ok  " : "FAIL"} ${line}`);
+  if (!ok) process.exitCode = 1;
 }
 
 async function repeat(times: number, work: (number: number) => Promise<Answer>): Promise<Answer[]> {

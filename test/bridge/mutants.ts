@@ -100,7 +100,7 @@ export const bridgeMutants: readonly (Mutant & { test: string })[] = [
   },
   {
     name: "swapped-proof-stays",
-    bug: "A burn whose proof another one holds waits for it for ever.",
+    bug: "A burn whose proof another one holds waits for it permanently.",
     test: "test/road/swappedProofs.test.ts",
     patches: [
       {

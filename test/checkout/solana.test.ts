@@ -176,7 +176,7 @@ describe("the screens of a payment on Solana", { skip }, () => {
   test("an address that its terms do not give is refused", async () => {
     await onScreen(DESK, "solanaForged", async (page) => {
       await page.locator("main[data-screen=refused]").waitFor({ timeout: WAIT_MS });
-      assert.equal(await page.locator(".qr, .copy, .slip").count(), 0);
+      assert.equal(await page.locator(".qr, .copy, .order-summary").count(), 0);
     });
   });
 

@@ -167,11 +167,11 @@ test("commands use the running process", async () => {
 test("demo runs its scenarios on the running world, and every check passes", async () => {
   const { code, out, err } = await runCli(["demo", "--json"], home);
   assert.equal(code, 0, err);
-  const { isRight, stories } = JSON.parse(out) as {
-    isRight: boolean;
-    stories: { intentId: string; checks: { what: string; found: string; isRight: boolean }[] }[];
+  const { ok, stories } = JSON.parse(out) as {
+    ok: boolean;
+    stories: { intentId: string; checks: { what: string; found: string; ok: boolean }[] }[];
   };
-  assert.equal(isRight, true);
+  assert.equal(ok, true);
   assert.equal(stories.length, 6);
   const foundIn = (story: number) =>
     Object.fromEntries(stories[story]?.checks.map((check) => [check.what, check.found]) ?? []);

@@ -101,7 +101,7 @@ const INVALID_JSON: Readonly<Record<string, string>> = {
 };
 const CONFIGURED_SECRETS = [DATABASE_PASSWORD, RPC_PASSWORD, RPC_KEY, WS_KEY, GATE_SECRET, GAS_KEY, BARE_GAS_KEY];
 
-test("21 no configuration error quotes a secret", () => {
+test("no configuration error quotes a secret", () => {
   const folder = mkdtempSync(join(tmpdir(), "tributary-canaries-"));
   const file = join(folder, "config.json");
   const written = Object.entries(MISCONFIGURATIONS).map(([what, config]) => [what, JSON.stringify(config)] as const);
@@ -202,7 +202,7 @@ describe("secrets", () => {
     await Promise.all([server.remove(), site.remove()]);
   });
 
-  test("21 no error response repeats a secret of its request, and no log line contains one", async () => {
+  test("no error response repeats a secret of its request, and no log line contains one", async () => {
     const { apiKey } = await addMerchant(db, { chainReference: String(UNREACHABLE_CHAIN.chainId) });
     const wrongKey = `${apiKey.slice(0, -32)}${randomBytes(16).toString("hex")}`;
     const headers = { authorization: `Bearer ${apiKey}`, "service-version": "2026-11-01" };
@@ -258,7 +258,7 @@ describe("secrets", () => {
     assertNoSecrets(secrets, service.output(), "log");
   });
 
-  test("21 no command prints a secret, on success or failure", async () => {
+  test("no command prints a secret, on success or failure", async () => {
     const lost = `postgres://user:${DATABASE_PASSWORD}@127.0.0.1:1/lost`;
     const [, wrongKey = "", , wrongToken = ""] = secrets.slice(CONFIGURED_SECRETS.length);
     const runs: [line: string, database: string][] = [

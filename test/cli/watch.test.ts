@@ -113,10 +113,10 @@ describe("tributary watch status", () => {
     const { out } = await runStatus();
     assert.match(out, /^ {2}provider +127\.0\.0\.1:\d+ at 5,000, differs from the recorded chain$/m);
     assert.match(out, /^ {2}provider +127\.0\.0\.1:\d+ at 4,900, far behind$/m);
-    const opinions = (JSON.parse((await runStatus("--json")).out) as WatchStatus[])[0]?.providers.map(
-      ({ opinion }) => opinion,
+    const agreements = (JSON.parse((await runStatus("--json")).out) as WatchStatus[])[0]?.providers.map(
+      ({ agreement }) => agreement,
     );
-    assert.deepEqual(opinions, ["differs", "behind"]);
+    assert.deepEqual(agreements, ["differs", "behind"]);
     second.profile = { nodeLags: [3] };
   });
 

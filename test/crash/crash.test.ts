@@ -22,7 +22,7 @@ const CRASH_POINT_RUNS: Record<(typeof databases)[number], CrashPointOptions[]> 
 };
 
 for (const kind of databases) {
-  describe(`H65 a process that ends on ${kind}`, () => {
+  describe(`a process that ends on ${kind}`, () => {
     let scenario: Scenario;
     before(async () => {
       scenario = await openScenario(await openCrashDatabase(kind));

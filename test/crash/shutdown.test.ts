@@ -47,7 +47,7 @@ describe("shutdown of the service", () => {
     throw new Error(`never ${label}`);
   }
 
-  test("J96 an embedded database whose engine breaks ends the process with 70, and the next start succeeds", async (context) => {
+  test("an embedded database whose engine breaks ends the process with 70, and the next start succeeds", async (context) => {
     const directory = await mkdtemp(join(tmpdir(), "tributary-ends-"));
     const preload = { NODE_OPTIONS: `--import=${new URL("breakEmbedded.ts", import.meta.url).href}` };
     const installation = await newSite({ chain: chaos.chain, config: { database: { directory } }, variables: preload });
@@ -63,7 +63,7 @@ describe("shutdown of the service", () => {
     assert.equal(await next.stop(), 0);
   });
 
-  test("K100 SIGTERM during a settlement reserves no further nonce, and the next start settles", async (context) => {
+  test("SIGTERM during a settlement reserves no further nonce, and the next start settles", async (context) => {
     const { chain, db, databaseUrl } = chaos;
     const proxy = await openBlockingProxy(chain.rpcUrl, "eth_estimateGas");
     const installation = await newSite({
@@ -93,7 +93,7 @@ describe("shutdown of the service", () => {
     assert.equal((await outgoingStatuses()).length, 1);
   });
 
-  test("J96 rows that break an invariant of the program end the process with 70", async (context) => {
+  test("rows that break an invariant of the program end the process with 70", async (context) => {
     const { chain, db, databaseUrl } = chaos;
     const installation = await newSite({ chain, databaseUrl });
     context.after(() => installation.remove());

@@ -7,7 +7,7 @@ import { runFuzz } from "./runFuzz.ts";
 const REQUESTS = 1_600;
 const SEED = 20_261_121;
 
-test("1 §7.1, D22 every answer to malformed requests has the envelope, accepted values stay exact, and valid calls succeed", async () => {
+test("§7.1, D22 every answer to malformed requests has the envelope, accepted values stay exact, and valid calls succeed", async () => {
   const { requests, failures, byStatus, byKind, compared } = await runFuzz({ seed: SEED, requests: REQUESTS });
   assert.deepEqual(failures, []);
   assert.equal(requests, REQUESTS);

@@ -30,7 +30,7 @@ function createLoggingWorld() {
   return { logLines, time, clock, log: pino({}, { write: (line: string) => void logLines.push(JSON.parse(line)) }) };
 }
 
-test("12 106 a connection above the maximum is closed, and the log counts closed connections once a minute", async () => {
+test("a connection above the maximum is closed, and the log counts closed connections once a minute", async () => {
   const world = createLoggingWorld();
   const server = createServer((_request, response) => response.end());
   limitConnections({ server }, { connectionsMax: CONNECTIONS_MAX, world });
@@ -77,7 +77,7 @@ async function connectionCount(server: Server): Promise<number> {
   return await new Promise((resolve) => server.getConnections((_, count) => resolve(count)));
 }
 
-test("12 one connection with many pipelined requests has eight at work at once, in order; other connections continue", async () => {
+test("one connection with many pipelined requests has eight at work at once, in order; other connections continue", async () => {
   const { world } = await testApi();
   const api = await openTestApi(world.db);
   const arrived: string[] = [];
@@ -142,7 +142,7 @@ function heldBytes(): number {
   return heapUsed + arrayBuffers;
 }
 
-test("12 many slow senders of heads and bodies delay no call, use bounded memory and get 400 in the envelope", async (t) => {
+test("many slow senders of heads and bodies delay no call, use bounded memory and get 400 in the envelope", async (t) => {
   const api = await testApi();
   await api.server.listen({ host: "127.0.0.1", port: 0 });
   const { port } = api.server.server.address() as AddressInfo;

@@ -26,7 +26,7 @@ function bodiesOf(answers: readonly TestResponse[], status: number): Json[] {
   return answers.filter((response) => response.status === status).map((response) => response.body);
 }
 
-test("§4.2.3 exactly one of thirty parallel creates with one destination mints", async () => {
+test("§4.2.3 exactly one of thirty parallel creates with one destination creates the intent", async () => {
   const merchant = await api.openMerchant();
   const create = () => merchant.post(URL, { payoutWallet: merchant.wallet, priceUnits: 5 });
   const answers = await Promise.all(Array.from({ length: CREATES }, create));
@@ -45,7 +45,7 @@ test("§4.2.3 exactly one of thirty parallel creates with one destination mints"
   assert.equal(opened.filter((status) => status === 204).length, 1, "exactly one widget token is the latest");
 });
 
-test("§4.2.6 one of parallel creates with different prices mints, equal prices find it, the others conflict", async () => {
+test("§4.2.6 one of parallel creates with different prices creates the intent, equal prices find it, the others conflict", async () => {
   const merchant = await api.openMerchant();
   const create = (_: unknown, index: number) =>
     merchant.post(URL, { payoutWallet: merchant.wallet, priceUnits: 1 + (index % 3) });
@@ -57,7 +57,7 @@ test("§4.2.6 one of parallel creates with different prices mints, equal prices 
   assert.equal(body.data.length, 1);
 });
 
-test("§4.2.8 parallel creates without a destination all mint, each with an inbox of its own", async () => {
+test("§4.2.8 parallel creates without a destination all create an intent, each with an inbox of its own", async () => {
   const merchant = await api.openMerchant();
   const answers = await Promise.all(Array.from({ length: CREATES }, () => merchant.post(URL, {})));
   assert.equal(new Set(bodiesOf(answers, 201).map((body) => body.inboxAddress)).size, CREATES);

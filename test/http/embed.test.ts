@@ -166,7 +166,7 @@ test("D19 frame-ancestors is 'none' while the database is unavailable", async ()
   await other.server.close();
 });
 
-test("C24 a listed site shows the checkout in a frame", { skip }, async () => {
+test("a listed site shows the checkout in a frame", { skip }, async () => {
   const listed = await allowOrigin(shop.origin);
   const { intentId, inboxAddress } = await listed.createIntent({ priceUnits: 5_000_000 });
   await withPage(shop, async (page, consoleLines) => {
@@ -182,7 +182,7 @@ test("C24 a listed site shows the checkout in a frame", { skip }, async () => {
   });
 });
 
-test("C24 an unlisted site gets no ticket and no frame, even around a listed site's frame", { skip }, async () => {
+test("an unlisted site gets no ticket and no frame, even around a listed site's frame", { skip }, async () => {
   const listed = await allowOrigin(shop.origin);
   const { intentId } = await listed.createIntent();
   await withPage(evil, async (page, consoleLines) => {
@@ -208,7 +208,7 @@ test("C24 an unlisted site gets no ticket and no frame, even around a listed sit
   });
 });
 
-test("C23 an outgoing link carries neither the token nor a referrer", { skip }, async () => {
+test("an outgoing link carries neither the token nor a referrer", { skip }, async () => {
   const { config, db } = api.world;
   const chains = config.chains.map((chain) => ({ ...chain, explorerUrl: evil.origin }));
   const other = await openTestApi(db, { catalog: buildCatalog({ ...config, chains }) });

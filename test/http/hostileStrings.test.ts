@@ -141,7 +141,7 @@ function assertNamesField(field: string, response: TestResponse, text: string): 
 }
 
 for (const { location, field, call, readBack } of INPUT_PLACES) {
-  test(`4 D12 any text as ${field} of ${location} is kept unchanged or refused with the field's name`, async () => {
+  test(`D12 any text as ${field} of ${location} is kept unchanged or refused with the field's name`, async () => {
     const api = await testApi();
     const merchant = await api.openMerchant();
     const { intentId } = await merchant.createIntent();
@@ -164,7 +164,7 @@ for (const { location, field, call, readBack } of INPUT_PLACES) {
   });
 }
 
-test("4 D12 a stored reference finds only its own intent", async () => {
+test("D12 a stored reference finds only its own intent", async () => {
   const api = await testApi();
   const merchant = await api.openMerchant();
   await callWithEveryString(
@@ -181,7 +181,7 @@ test("4 D12 a stored reference finds only its own intent", async () => {
 });
 
 for (const path of ID_SUFFIXES) {
-  test(`4 D22 any text as the id before "${path}" is not found or invalid`, async () => {
+  test(`D22 any text as the id before "${path}" is not found or invalid`, async () => {
     const api = await testApi();
     const merchant = await api.openMerchant();
     const isRead = ["", "/origins", "/deposits", "/settlements"].includes(path);

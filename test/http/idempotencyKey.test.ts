@@ -41,7 +41,7 @@ for (const kind of databases) {
       return opened.status === 204;
     };
 
-    test("38 a create repeated many times without a destination makes one intent with one valid token", async () => {
+    test("a create repeated many times without a destination makes one intent with one valid token", async () => {
       const body = { priceUnits: 5, metadata: { z: 1, a: [null, { y: 1.0 }] } };
       const first = await post(body, "order 1");
       assert.deepEqual([first.status, first.headers["idempotent-replayed"]], [201, undefined]);
@@ -89,8 +89,8 @@ for (const kind of databases) {
       const blocking = await merchant.createIntent({ payoutWallet, priceUnits: 5 });
       assertFault(await post({ payoutWallet, priceUnits: 6 }, "order 4"), 409, "destination_conflict");
       await merchant.post(`${URL}/${blocking.intentId}/archive`);
-      const minted = await post({ payoutWallet, priceUnits: 6 }, "order 4");
-      assert.deepEqual([minted.body.created, minted.headers["idempotent-replayed"]], [true, undefined]);
+      const created = await post({ payoutWallet, priceUnits: 6 }, "order 4");
+      assert.deepEqual([created.body.created, created.headers["idempotent-replayed"]], [true, undefined]);
     });
 
     test("D17 an answer is stored for a day, then the key is free", async () => {
@@ -142,7 +142,7 @@ for (const kind of databases) {
       }
     });
 
-    test("38 a repeated call returns an answer that was lost after the commit", async () => {
+    test("a repeated call returns an answer that was lost after the commit", async () => {
       const dbLosingAnswers: Db = {
         ...api.world.db,
         async transaction(run) {
@@ -180,7 +180,7 @@ describe("Idempotency-Key between two services", () => {
     await database.drop();
   });
 
-  test("38 parallel equal creates through both make one intent; the others get a retry-after of one second", async () => {
+  test("parallel equal creates through both make one intent; the others get a retry-after of one second", async () => {
     const merchant = await apis[0]?.openMerchant();
     assert.ok(merchant);
     const headers = { ...merchant.headers, ...keyed("order 7"), "content-type": "application/json" };

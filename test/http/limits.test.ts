@@ -70,7 +70,7 @@ describe("rate limits of two services on one PostgreSQL", () => {
     }
   });
 
-  test("19 two services together admit at most the limit of 500 parallel calls", async () => {
+  test("two services together admit at most the limit of 500 parallel calls", async () => {
     const answers = await burst(500);
     const passed = answers.filter(({ status }) => status === 200);
     const refused = answers.filter(({ status }) => status === 429);
@@ -92,7 +92,7 @@ describe("rate limits of two services on one PostgreSQL", () => {
     assert.equal((await burst(20)).filter(({ status }) => status === 200).length <= 60 - passed.length, true);
   });
 
-  test("19 all spellings of a path and all keys of an account share one count", async () => {
+  test("all spellings of a path and all keys of an account share one count", async () => {
     const { createKey } = await import("../../src/merchant/keys/createKey.ts");
     const [api] = apis;
     assert.ok(api);
@@ -114,7 +114,7 @@ describe("rate limits of two services on one PostgreSQL", () => {
     assert.deepEqual(new Set(statuses), new Set([200, 429]));
   });
 
-  test("8 both limits of a view apply, and each call counts against both", async () => {
+  test("both limits of a view apply, and each call counts against both", async () => {
     const [api] = apis;
     assert.ok(api);
     const customer = await api.openMerchant();
@@ -207,7 +207,7 @@ describe("key guessing", () => {
     return refused;
   }
 
-  test("19 X-Forwarded-For counts only when a trusted proxy sends it", async () => {
+  test("X-Forwarded-For counts only when a trusted proxy sends it", async () => {
     const named = (index: number) => ({ forwarded: `203.0.${index >> 8}.${index & 255}` });
     await withApi(["10.0.0.0/8"], async (api) => {
       assert.equal(await sendWrongKeys(api, (index) => ({ remoteAddress: "198.51.100.1", ...named(index) })), 10);
@@ -247,7 +247,7 @@ describe("key guessing", () => {
     for (const [address, network] of table) assert.equal(toClientNetwork(address), network);
   });
 
-  test("20 the local limiter keeps at most its maximum of counts for 100,000 keys", async () => {
+  test("the local limiter keeps at most its maximum of counts for 100,000 keys", async () => {
     let nowMs = 0;
     const keysMax = 1_000;
     const log = createLocalRateLimiter({ monotonicMs: () => nowMs }, keysMax);

@@ -46,7 +46,7 @@ async function send(order: Omit<SendOrder, "port">): Promise<string[]> {
   return sent;
 }
 
-test("6 D16 endless bodies and gzip bombs use bounded memory", { timeout: 120_000 }, async () => {
+test("D16 endless bodies and gzip bombs use bounded memory", { timeout: 120_000 }, async () => {
   const block = Buffer.alloc(0x100000);
   const endless = {
     head: `${head}transfer-encoding: chunked\r\n\r\n`,

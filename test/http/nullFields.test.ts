@@ -36,7 +36,7 @@ test("D9, D10, D12, D13 a null field of a create counts as absent", async () => 
   }
 });
 
-test("D11, D18 a null payout field counts as absent: alone it mints, with others it is inherited", async () => {
+test("D11, D18 a null payout field counts as absent: alone it creates an intent, with others it is inherited", async () => {
   const merchant = await (await testApi()).openMerchant();
   const whole: Record<string, unknown> = {
     payoutNamespace: "eip155",

@@ -103,7 +103,7 @@ test("D24 a version sent twice is invalid", async () => {
   assertEnvelope(reply, 400, "invalid_version");
 });
 
-test("11 D21 a request with two Authorization headers is unauthorized, even with valid keys", async () => {
+test("D21 a request with two Authorization headers is unauthorized, even with valid keys", async () => {
   const right = `authorization: ${String(merchant.headers["authorization"])}\r\n`;
   const wrong = "authorization: Bearer guess\r\n";
   const ask = (headers: string) =>
@@ -190,7 +190,7 @@ test("D16 a slow upload is cut off 5 seconds after its 413", { timeout: 120_000 
   await closed;
 });
 
-test("12 an unauthenticated session request takes at most 4096 bytes", async () => {
+test("an unauthenticated session request takes at most 4096 bytes", async () => {
   const { intentId, widgetToken } = await merchant.createIntent();
   const path = `/c/${String(intentId)}/session`;
   const head = `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\nconnection: close\r\n`;
@@ -222,7 +222,7 @@ test("a connection stays open after an error", async () => {
   );
 });
 
-test("12 D20 a connection takes a thousand requests at any speed, then closes", async () => {
+test("D20 a connection takes a thousand requests at any speed, then closes", async () => {
   const request = `GET /nowhere HTTP/1.1\r\nhost: x\r\n${VERSION}\r\n`;
   const replies = await exchange(request.repeat(1_000));
   assert.equal(replies.length, 1_000);
@@ -235,7 +235,7 @@ test("12 D20 a connection takes a thousand requests at any speed, then closes", 
   assert.equal((await exchange(`GET /api/v1/intents HTTP/1.1\r\n${authorizedHead()}\r\n`))[0]?.status, 200);
 });
 
-test("12 timeouts bound each connection, and maxConnections bounds their number", () => {
+test("timeouts bound each connection, and maxConnections bounds their number", () => {
   const { requestTimeout, headersTimeout, timeout, maxRequestsPerSocket, maxConnections } = api.server.server;
   assert.deepEqual(
     { requestTimeout, headersTimeout, timeout, maxRequestsPerSocket, maxConnections },
@@ -249,7 +249,7 @@ test("12 timeouts bound each connection, and maxConnections bounds their number"
   );
 });
 
-test("12 a request with an ambiguous end is refused, and no later bytes are read", async () => {
+test("a request with an ambiguous end is refused, and no later bytes are read", async () => {
   const head = `POST /api/v1/intents HTTP/1.1\r\ncontent-type: application/json\r\n${authorizedHead()}`.replace(
     "connection: close\r\n",
     "",
@@ -329,7 +329,7 @@ test("12 a request with an ambiguous end is refused, and no later bytes are read
     );
 });
 
-test("12 chunked trailers are not headers of the request", async () => {
+test("chunked trailers are not headers of the request", async () => {
   const head = `POST /api/v1/intents HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${VERSION}`;
   const key = `authorization: ${String(merchant.headers["authorization"])}\r\n`;
   const body = `connection: close\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n`;

@@ -188,7 +188,7 @@ for (const { locale, theme } of [
         const script = `mount({ intentId: "${intentId}", locale: "${locale}", theme: "${theme}", ...handlers });`;
         const use = async (page: Page) => {
           await waitForEvent(page, "ready");
-          await inFrame(page).locator("main[data-screen]:not(.lone)").waitFor();
+          await inFrame(page).locator("main[data-screen]:not(.message)").waitFor();
           assert.equal(await inFrame(page).locator(".ribbon").count(), isTest ? 1 : 0);
           for (const width of [320, 390, 700, 1_280]) {
             await page.setViewportSize({ width, height: 700 });

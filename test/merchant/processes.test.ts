@@ -241,7 +241,7 @@ describe("several processes", () => {
     }
   }
 
-  test("31 22 §4.2.3 §5.7 one of 200 parallel creates through two processes mints, and one widget token opens the checkout", async () => {
+  test("§4.2.3 §5.7 one of 200 parallel creates through two processes mints, and one widget token opens the checkout", async () => {
     const { apiKey, accountId } = await openMerchant();
     const body = { payoutWallet: `0x${"5".repeat(40)}`, priceUnits: 5 };
     const targets = Array.from({ length: CREATES / 2 }, () => sites).flat();
@@ -268,7 +268,7 @@ describe("several processes", () => {
     assert.deepEqual([(await count("intent")).length, (await count("event")).length], [1, 1]);
   });
 
-  test("19 D23 two processes admit at most the limit of 500 parallel calls, and every answer states the limit", async () => {
+  test("D23 two processes admit at most the limit of 500 parallel calls, and every answer states the limit", async () => {
     const { apiKey } = await openMerchant();
     const headers = { authorization: `Bearer ${apiKey}`, "service-version": "2026-11-01" };
     const list = async ({ baseUrl }: ServiceInstallation) => {

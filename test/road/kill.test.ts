@@ -8,7 +8,7 @@ import { openRoad } from "../support/road.ts";
 const KILLS = 3;
 const SEED = 91;
 
-test(`J91 after ${KILLS} kills -9 under load every acknowledged intent exists and every payment settles exactly once`, async () => {
+test(`after ${KILLS} kills -9 under load every acknowledged intent exists and every payment settles exactly once`, async () => {
   const report = await runKills({ kills: KILLS, seed: SEED, reorgOnceIn: 40, lifeMsMax: 1_500 });
   const { lost, duplicated, ledger, refused, unsettled, exitCode } = report;
   assert.deepEqual({ lost, doubled: duplicated, ledger, refused }, { lost: [], doubled: [], ledger: [], refused: [] });

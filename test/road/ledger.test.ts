@@ -93,7 +93,7 @@ for (const database of thoroughDatabases) {
       deepEqual(await failedChecks(), []);
     });
 
-    test("43 the balance comparison with the chain finds an unrecorded transfer", async () => {
+    test("the balance comparison with the chain finds an unrecorded transfer", async () => {
       const intent = await road.create();
       await road.pay(intent, 30n);
       await watchChain(road.world, chain);
@@ -119,7 +119,7 @@ for (const database of thoroughDatabases) {
       deepEqual(await failedChecks(), []);
     });
 
-    describe("97 rows edited with disabled triggers", () => {
+    describe("rows edited with disabled triggers", () => {
       // Some checks cover only blocks that were read twice.
       before(async () => {
         await road.chain.finalize();

@@ -9,7 +9,7 @@ import type { IntentRow } from "../../src/intent/store.ts";
 import { createLoops } from "../../src/loops/runLoops.ts";
 import { openSolanaRoad, type SolanaRoad } from "../support/solanaRoad.ts";
 
-// An issuer changes a mint while the service runs (row 55 of the faults).
+// An issuer changes a mint while the service runs.
 
 const USDC = 1_000_000n;
 const MINT = LOCAL_MINTS.USDC.address;

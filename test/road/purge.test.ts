@@ -155,7 +155,7 @@ for (const kind of thoroughDatabases) {
       config: { ...world.config, retention: { ...RETENTION_DEFAULT, eventsDays } },
     });
 
-    test("events stay for ever, unless the operator sets a retention", async () => {
+    test("events stay permanently, unless the operator sets a retention", async () => {
       await assignAll();
       const all = await count("event");
       assert.equal(await purgeEvents(world, LIMIT), 0);

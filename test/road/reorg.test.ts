@@ -190,7 +190,7 @@ describe("a chain that reorganizes", () => {
     });
   }
 
-  test("G60 a reorg below the first watched block is followed", async () => {
+  test("a reorg below the first watched block is followed", async () => {
     await chain.mine(2);
     const { watch } = await startWatcher(db, chain);
     await chain.reorg(3);

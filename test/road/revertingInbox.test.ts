@@ -41,7 +41,7 @@ describe("an inbox that makes every call revert", () => {
   }
 
   for (const method of ["call", "estimateGas"] as const) {
-    test(`H75 a revert in ${method} delays only that inbox, and all others settle`, async () => {
+    test(`a revert in ${method} delays only that inbox, and all others settle`, async () => {
       const { world, chain } = road;
       const opened = world.chains.get(chain.caip2);
       assert.ok(opened);

@@ -34,7 +34,7 @@ export const API_PROMISES: readonly ApiPromise[] = [
   ),
   apiPromise("§4.2.6", "same destination, other terms: 409 without a write"),
   apiPromise("§4.2.7", "another chain or token is another destination"),
-  apiPromise("§4.2.8", "without payout fields every create mints; merchantReference dedupes nothing"),
+  apiPromise("§4.2.8", "without payout fields every create makes a new intent; merchantReference dedupes nothing"),
   apiPromise("§4.2.9", "oneTime needs a price"),
   apiPromise("§4.3.1", "one intent is read by its id"),
   apiPromise("§4.3.2", "an unknown id and another merchant's are the same 404"),

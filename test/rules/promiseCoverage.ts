@@ -1,8 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { API_PROMISES, type ApiPromise } from "./apiPromises.ts";
 
-// Maps promises to tests by the ids at the start of test titles: "D18 …", "§4.2.5, D18 …", "31 22 §4.2.3 …". Leading
-// numbers are the faults that the test guards against.
+// Maps promises to tests by the ids at the start of test titles: "D18 …", "§4.2.5, D18 …". No other code begins a title.
 
 export type PromiseCoverage = { readonly promise: ApiPromise; readonly tests: readonly NamedTest[] };
 export type NamedTest = { readonly file: string; readonly name: string };
@@ -15,9 +14,12 @@ const TEST_FILES = [
   "test/support/testDatabaseFailures.ts",
 ];
 const TITLE = /\b(?:test|it|describe)\(\s*(["'`])((?:\\.|(?!\1)[^\\])*)\1/g;
-const PROMISE_IDS = /^(?:[A-L]?\d+ )*((?:§\d+(?:\.\d+)*|D\d+a?)(?:(?:, | )(?:§\d+(?:\.\d+)*|D\d+a?))*)[: ]/;
+const PROMISE_IDS = /^((?:§\d+(?:\.\d+)*|D\d+a?)(?:(?:, | )(?:§\d+(?:\.\d+)*|D\d+a?))*)[: ]/;
 
-/** Returns each promise with its tests, and the tests whose ids match no promise. */
+/** A letter with a number, or a number before an id: a reader finds no definition of it. */
+const UNDEFINED_CODE = /^(?:[A-CE-Z]\d+\b|\d+ (?=§|D\d|\d+ ))|\([A-CE-Z]\d+\)$/;
+
+/** Returns each promise with its tests, and the tests whose ids match no promise or are codes that nothing defines. */
 export function readPromiseCoverage(root: string): { shown: PromiseCoverage[]; strays: NamedTest[] } {
   const named = globSync(TEST_FILES, { cwd: root })
     .filter((file) => !file.includes("node_modules"))
@@ -40,6 +42,8 @@ function isOutsideRequestApi(id: string): boolean {
 function testsOf(file: string, source: string): (NamedTest & { ids: string[] })[] {
   return [...source.matchAll(TITLE)].flatMap(([, , name = ""]) => {
     const numbers = PROMISE_IDS.exec(name)?.[1];
-    return numbers === undefined ? [] : [{ file, name, ids: numbers.split(/, | /) }];
+    if (numbers !== undefined) return [{ file, name, ids: numbers.split(/, | /) }];
+    const code = UNDEFINED_CODE.exec(name)?.[0].trim();
+    return code === undefined ? [] : [{ file, name, ids: [code] }];
   });
 }

@@ -231,7 +231,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "foreign-nonce-waits",
-    bug: "A nonce that another transaction used is awaited forever.",
+    bug: "A nonce that another transaction used is awaited permanently.",
     patches: [
       {
         path: "src/chain/evm/send/processOutgoingTransactions.ts",

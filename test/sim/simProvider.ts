@@ -60,7 +60,7 @@ export class SimNode {
   readonly unreadable: UnreadableOnChain;
   /** Whether it is the only provider, which hides logs at every reading for a while. */
   readonly isAlone: boolean;
-  /** Whether it lacks some blocks below its head for ever, so that its answers never fit together. */
+  /** Whether it lacks some blocks below its head permanently, so that its answers never fit together. */
   lacksBlocks = false;
   /** Called when its head changes. */
   readonly listeners = new Set<(head: ScriptedBlock) => void>();

@@ -91,14 +91,14 @@ export async function insertIntent(db: Db, overrides: IntentOverrides = {}): Pro
 /** Inserts an intent and its inbox in one statement, as a create does. */
 export async function insertIntentRow(db: Db, values: NewIntentValues): Promise<IntentRow> {
   return db.root
-    .with("minted", (query) => query.insertInto("intent").values(values).returningAll())
+    .with("created", (query) => query.insertInto("intent").values(values).returningAll())
     .with("placed", (query) =>
       query
         .insertInto("inbox")
         .columns(["namespace", "reference", "address", "intent_id", "kind", "token", "created_at"])
-        .expression(query.selectFrom("minted").select(DEPOSIT_INBOX)),
+        .expression(query.selectFrom("created").select(DEPOSIT_INBOX)),
     )
-    .selectFrom("minted")
+    .selectFrom("created")
     .selectAll()
     .executeTakeFirstOrThrow();
 }

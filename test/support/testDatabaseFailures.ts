@@ -50,7 +50,7 @@ export function testDatabaseFailures(operationId: OperationId): void {
         operationId === "createIntentSourceInbox" && "code" in failure && failure.code === "ECONNREFUSED";
       const code = isInboxCall ? "source_inbox_unavailable" : "internal_error";
 
-      test(`13 D25 ${operationId}${way}: whenever ${name}, the caller gets an error envelope without internal details`, async () => {
+      test(`D25 ${operationId}${way}: whenever ${name}, the caller gets an error envelope without internal details`, async () => {
         const { api, database } = await (sharedFaultyApi ??= openFaultyApi());
         const merchant = await api.openMerchant();
         const { id } = await merchant.insertIntent();

@@ -100,9 +100,9 @@ export function emptySituation(intentId: string): Situation {
 }
 
 /** Screens without a payment to show. */
-export type LoneScreen = "opening" | "stale" | "used" | "ended" | "unknown" | "down" | "refused" | "archived";
+export type MessageScreen = "opening" | "stale" | "used" | "ended" | "unknown" | "down" | "refused" | "archived";
 export type PaymentScreen = "choose" | "ready" | "underpaid" | "seen" | "many" | "paid" | "overpaid" | "late" | "held";
-export type Screen = LoneScreen | PaymentScreen;
+export type Screen = MessageScreen | PaymentScreen;
 
 const REFUSALS = { replaced: "stale", used: "used", expired: "ended", unknown: "unknown" } as const;
 

@@ -21,7 +21,7 @@ export type CctpV2Config = {
 const PPM = 1_000_000;
 
 /**
- * The two speeds of a route, each a leaf of its own. A cap is for ever, and a burn below Circle's minimum fee reverts, so both are well above
+ * The two speeds of a route, each a leaf of its own. A cap never changes, and a burn below Circle's minimum fee reverts, so both are well above
  * every published fee; what is paid is Circle's actual fee.
  */
 export const cctpV2Speeds = {

@@ -8,7 +8,7 @@ import {
 } from "./hub.generated.ts";
 import type { Hex } from "./hex.ts";
 
-/** A published hub. An inbox belongs to one of them for ever. */
+/** A published hub. An inbox belongs to one of them permanently. */
 export type Hub = {
   /** `inboxTerms.version` on the wire. */
   readonly version: number;

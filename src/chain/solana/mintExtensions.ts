@@ -49,7 +49,7 @@ const DESCRIBING: ReadonlySet<string> = new Set([
   "groupMember",
 ]);
 /**
- * Extensions of a token account with which the inbox program pays a fee to it: withheld fee, owner for ever, guard of calls, not transferable, hook,
+ * Extensions of a token account with which the inbox program pays a fee to it: withheld fee, immutable owner, guard of calls, not transferable, hook,
  * pausable. One that may require memos is not among them.
  */
 const RECEIVING: ReadonlySet<number> = new Set([2, 7, 11, 13, 15, 27]);

@@ -40,7 +40,7 @@ const COMMON_OPTIONS = {
 
 export const hubDeploy: Command = {
   name: "hub deploy",
-  summary: "Deploy the inbox hub on configured chains without one, and on Solana the inbox program, for ever",
+  summary: "Deploy the inbox hub on configured chains without one, and on Solana the inbox program, permanently",
   positionals: [],
   options: {
     ...COMMON_OPTIONS,

@@ -82,13 +82,14 @@ class SyncHistory {
   async read(operator: OperatorClient): Promise<void> {
     this.chains = await operator.call("watch status", {});
     const atMs = systemTimer.monotonicMs();
-    for (const { chain, recordedBlock, begunBlock, headBlock } of this.chains) {
+    for (const { chain, recordedBlock, catchUpStartBlock, headBlock } of this.chains) {
       if (recordedBlock === null || headBlock === null) continue;
       const sample = { atMs, recorded: BigInt(recordedBlock), head: BigInt(headBlock) };
       const recent = (this.#samples.get(chain) ?? []).filter((each) => atMs - each.atMs <= PACE_WINDOW_MS);
       this.#samples.set(chain, [...recent, sample]);
       // Only the process that catches up knows the start. Otherwise the first sample is the start.
-      const startBlock = begunBlock === null ? (this.#startBlocks.get(chain) ?? sample.recorded) : BigInt(begunBlock);
+      const startBlock =
+        catchUpStartBlock === null ? (this.#startBlocks.get(chain) ?? sample.recorded) : BigInt(catchUpStartBlock);
       this.#startBlocks.set(chain, startBlock);
     }
   }
@@ -129,16 +130,16 @@ function describeState(chain: WatchStatus): { label: string; style: Style } {
 
 function formatDetails(chain: WatchStatus, history: SyncHistory, terminal: Terminal): string[] {
   const { label, style } = describeState(chain);
-  const { recordedBlock, headBlock, behindBlocks, lookedAt, askedAt } = chain;
-  const age = lookedAt === null ? "" : `${formatDuration(Date.parse(askedAt) - Date.parse(lookedAt))} ago`;
+  const { recordedBlock, headBlock, behindBlocks, scannedAt, reportedAt } = chain;
+  const age = scannedAt === null ? "" : `${formatDuration(Date.parse(reportedAt) - Date.parse(scannedAt))} ago`;
   const entries: [string, string][] = [
     ["recorded", formatBlock(recordedBlock)],
     ["head", formatBlock(headBlock)],
     ["behind", formatLag(chain)],
     ...(isBehind(chain) ? [["pace", formatPace(history.paceOf(chain))] satisfies [string, string]] : []),
-    ...(isBehind(chain) && chain.begunBlock !== null
+    ...(isBehind(chain) && chain.catchUpStartBlock !== null
       ? [
-          ["done", `${history.percentOf(chain)} % since block ${formatBlock(chain.begunBlock)}`] satisfies [
+          ["done", `${history.percentOf(chain)} % since block ${formatBlock(chain.catchUpStartBlock)}`] satisfies [
             string,
             string,
           ],
@@ -154,9 +155,11 @@ function formatDetails(chain: WatchStatus, history: SyncHistory, terminal: Termi
   return [title, ...formatFields(terminal, shown).map((line) => `  ${line}`), ""];
 }
 
-function formatProvider({ name, headBlock, trouble, opinion }: ProviderStatus, terminal: Terminal): string {
-  if (trouble !== null) return `${name} ${terminal.paint("red", trouble)}`;
-  const warning = { agrees: "", behind: "far behind", differs: "differs from the recorded chain" }[opinion ?? "agrees"];
+function formatProvider({ name, headBlock, error, agreement }: ProviderStatus, terminal: Terminal): string {
+  if (error !== null) return `${name} ${terminal.paint("red", error)}`;
+  const warning = { agrees: "", behind: "far behind", differs: "differs from the recorded chain" }[
+    agreement ?? "agrees"
+  ];
   const position = `${name} at ${formatBlock(headBlock)}`;
   return warning === "" ? position : `${position}, ${terminal.paint("yellow", warning)}`;
 }
@@ -167,9 +170,9 @@ function formatLine(chain: WatchStatus, history: SyncHistory, terminal: Terminal
   const name = chain.chainName.slice(0, width).padEnd(width);
   const { label, style } = describeState(chain);
   const columnsLeft = Math.max(terminal.columns() - 1 - width - 2, 10);
-  const failingCount = chain.providers.filter(({ trouble }) => trouble !== null).length;
+  const failingCount = chain.providers.filter(({ error }) => error !== null).length;
   const disagreeingCount = chain.providers.filter(
-    ({ opinion }) => opinion === "behind" || opinion === "differs",
+    ({ agreement }) => agreement === "behind" || agreement === "differs",
   ).length;
   const count = chain.providers.length;
   const providerNote = `${failingCount === 0 ? "" : `, ${failingCount} of ${count} providers fail`}${disagreeingCount === 0 ? "" : `, ${disagreeingCount} of ${count} disagree`}`;

@@ -2,9 +2,9 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import { UsageError } from "../../operator/errors.ts";
 import type { CommandInput } from "../command.ts";
-import { QUESTIONS, type AnyQuestion, type InitSettings } from "./settings.ts";
+import { PROMPTS, type AnyPrompt, type InitSettings } from "./settings.ts";
 
-/** How often a question is asked before the command ends. */
+/** How often a prompt is asked before the command ends. */
 const ATTEMPTS_MAX = 5;
 
 type Input = Pick<CommandInput, "values" | "flags" | "terminal">;
@@ -21,8 +21,7 @@ export async function readSettings(input: Input): Promise<InitSettings> {
   };
   try {
     const answers: Record<string, unknown> = {};
-    for (const question of QUESTIONS)
-      answers[question.name] = await answerQuestion(question, { input, answers, readLine });
+    for (const prompt of PROMPTS) answers[prompt.name] = await answerPrompt(prompt, { input, answers, readLine });
     return answers as InitSettings;
   } finally {
     lines.close();
@@ -31,28 +30,28 @@ export async function readSettings(input: Input): Promise<InitSettings> {
 
 type Context = { input: Input; answers: Partial<InitSettings>; readLine: ReadLine };
 
-async function answerQuestion(question: AnyQuestion, { input, answers, readLine }: Context): Promise<unknown> {
-  const given = input.values[question.option];
-  const fallback = question.fallback(answers);
+async function answerPrompt(prompt: AnyPrompt, { input, answers, readLine }: Context): Promise<unknown> {
+  const given = input.values[prompt.option];
+  const fallback = prompt.fallback(answers);
   if (given !== undefined || input.flags.has("yes")) {
     if (given === undefined && fallback === undefined)
-      throw new UsageError(`--${question.option} is missing: give ${question.summary}.`);
-    const parsed = question.parse(given ?? fallback ?? "", answers);
+      throw new UsageError(`--${prompt.option} is missing: give ${prompt.summary}.`);
+    const parsed = prompt.parse(given ?? fallback ?? "", answers);
     if ("expected" in parsed)
-      throw new UsageError(`--${question.option} must be ${parsed.expected.replace(/[.?]$/, "")}.`);
+      throw new UsageError(`--${prompt.option} must be ${parsed.expected.replace(/[.?]$/, "")}.`);
     return parsed.value;
   }
   for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts += 1) {
     input.terminal.note(
-      `${input.terminal.paint("bold", question.option)}: ${question.summary}${fallback === undefined ? "" : ` [${fallback}]`}`,
+      `${input.terminal.paint("bold", prompt.option)}: ${prompt.summary}${fallback === undefined ? "" : ` [${fallback}]`}`,
     );
     const line = await readLine();
-    if (line === undefined) throw new UsageError(`No answer: give --${question.option}, or --yes for the defaults.`);
+    if (line === undefined) throw new UsageError(`No answer: give --${prompt.option}, or --yes for the defaults.`);
     const text = line.trim();
     if (text === "" && fallback === undefined) continue;
-    const parsed = question.parse(text === "" ? (fallback ?? "") : text, answers);
+    const parsed = prompt.parse(text === "" ? (fallback ?? "") : text, answers);
     if ("value" in parsed) return parsed.value;
     input.terminal.note(input.terminal.paint("yellow", `Give ${parsed.expected.replace(/[.?]$/, "")}.`));
   }
-  throw new UsageError(`${ATTEMPTS_MAX} answers were not accepted: give --${question.option}.`);
+  throw new UsageError(`${ATTEMPTS_MAX} answers were not accepted: give --${prompt.option}.`);
 }

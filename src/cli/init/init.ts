@@ -7,7 +7,7 @@ import { toJson } from "../../operator/process/terminal.ts";
 import type { Command, CommandInput } from "../command.ts";
 import { readSettings } from "./askOperator.ts";
 import { renderConfig } from "./renderConfig.ts";
-import { gasKeyVariable, QUESTIONS, type InitSettings } from "./settings.ts";
+import { gasKeyVariable, PROMPTS, type InitSettings } from "./settings.ts";
 
 const FILE_DEFAULT = "tributary.json";
 /** The file may hold the keys of providers. */
@@ -21,9 +21,7 @@ export const init: Command = {
   summary: "Ask for the settings and write a commented configuration file; overwrite nothing",
   positionals: [{ name: "file", summary: `the file to write; default ${FILE_DEFAULT}`, isOptional: true }],
   options: {
-    ...Object.fromEntries(
-      QUESTIONS.map(({ option, placeholder, summary }) => [option, { value: placeholder, summary }]),
-    ),
+    ...Object.fromEntries(PROMPTS.map(({ option, placeholder, summary }) => [option, { value: placeholder, summary }])),
     yes: { summary: "ask nothing: every setting without an option has its default" },
   },
   examples: [

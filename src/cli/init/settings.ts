@@ -7,7 +7,7 @@ import { SUPPORT_EXPECTED } from "../../kernel/text/supportAddress.ts";
 import { usualUsd } from "../../config/operate/usualCosts.ts";
 import * as rules from "../../config/rules.ts";
 
-// The questions of `tributary init`. Each has an option of the same name. A parser returns the value, or a sentence about what is expected.
+// The prompts of `tributary init`. Each has an option of the same name. A parser returns the value, or a sentence about what is expected.
 
 /** A chain of the file, with the USDC that Circle issues there. */
 export type InitChain = ListedChain & { usdc: string };
@@ -28,19 +28,19 @@ export type InitSettings = {
 
 export type Parsed<T> = { value: T } | { expected: string };
 
-export type Question<Name extends keyof InitSettings> = {
+export type Prompt<Name extends keyof InitSettings> = {
   name: Name;
   option: string;
   /** Placeholder of the value in the help. */
   placeholder: string;
-  /** Completes the help and begins the question. */
+  /** Completes the help and begins the prompt. */
   summary: string;
   /** What an empty answer means; undefined when there must be an answer. */
   fallback(answers: Partial<InitSettings>): string | undefined;
   parse(text: string, answers: Partial<InitSettings>): Parsed<InitSettings[Name]>;
 };
 
-export type AnyQuestion = { [Name in keyof InitSettings]: Question<Name> }[keyof InitSettings];
+export type AnyPrompt = { [Name in keyof InitSettings]: Prompt<Name> }[keyof InitSettings];
 
 /** Answers that stand for the absence of a value. */
 const NONE = "none";
@@ -50,7 +50,7 @@ const TEST_BASE_URL = "http://127.0.0.1:8787";
 const FEE_BPS_MAX = 1_000;
 const PROVIDERS_MIN = 2;
 
-const environment: Question<"environment"> = {
+const environment: Prompt<"environment"> = {
   name: "environment",
   option: "environment",
   placeholder: "test|live",
@@ -59,7 +59,7 @@ const environment: Question<"environment"> = {
   parse: (text) => (text === "test" || text === "live" ? { value: text } : { expected: "test or live" }),
 };
 
-const chains: Question<"chains"> = {
+const chains: Prompt<"chains"> = {
   name: "chains",
   option: "chains",
   placeholder: "LIST",
@@ -80,7 +80,7 @@ const chains: Question<"chains"> = {
   },
 };
 
-const rpcUrls: Question<"rpcUrls"> = {
+const rpcUrls: Prompt<"rpcUrls"> = {
   name: "rpcUrls",
   option: "rpc-urls",
   placeholder: "LIST",
@@ -108,7 +108,7 @@ const rpcUrls: Question<"rpcUrls"> = {
   },
 };
 
-const baseUrl: Question<"baseUrl"> = {
+const baseUrl: Prompt<"baseUrl"> = {
   name: "baseUrl",
   option: "base-url",
   placeholder: "URL",
@@ -123,7 +123,7 @@ const baseUrl: Question<"baseUrl"> = {
   },
 };
 
-const database: Question<"database"> = {
+const database: Prompt<"database"> = {
   name: "database",
   option: "database",
   placeholder: "URL|FOLDER",
@@ -148,7 +148,7 @@ const database: Question<"database"> = {
   },
 };
 
-const nativeUsd: Question<"nativeUsd"> = {
+const nativeUsd: Prompt<"nativeUsd"> = {
   name: "nativeUsd",
   option: "native-usd",
   placeholder: "LIST",
@@ -169,7 +169,7 @@ const nativeUsd: Question<"nativeUsd"> = {
   },
 };
 
-const feeRecipient: Question<"feeRecipient"> = {
+const feeRecipient: Prompt<"feeRecipient"> = {
   name: "feeRecipient",
   option: "fee-recipient",
   placeholder: "ADDRESS",
@@ -181,7 +181,7 @@ const feeRecipient: Question<"feeRecipient"> = {
   },
 };
 
-const feeBps: Question<"feeBps"> = {
+const feeBps: Prompt<"feeBps"> = {
   name: "feeBps",
   option: "fee-bps",
   placeholder: "NUMBER",
@@ -193,7 +193,7 @@ const feeBps: Question<"feeBps"> = {
   },
 };
 
-const support: Question<"support"> = {
+const support: Prompt<"support"> = {
   name: "support",
   option: "support",
   placeholder: "ADDRESS",
@@ -207,8 +207,8 @@ const support: Question<"support"> = {
   },
 };
 
-/** In this order, because later questions depend on earlier answers. */
-export const QUESTIONS: readonly AnyQuestion[] = [
+/** In this order, because later prompts depend on earlier answers. */
+export const PROMPTS: readonly AnyPrompt[] = [
   environment,
   chains,
   rpcUrls,

@@ -30,7 +30,7 @@ export const demo: Command = {
     },
     timeout: { value: "SECONDS", summary: `time limit of one step; default ${TIMEOUT_S_DEFAULT}` },
   },
-  examples: ["tributary demo", "tributary demo --json | jq .isRight"],
+  examples: ["tributary demo", "tributary demo --json | jq .ok"],
   run: runDemo,
 };
 
@@ -90,16 +90,16 @@ async function runScenarios(context: DemoContext, { terminal, asJson }: CommandI
     for (const check of checks) terminal.note(formatCheck(check, terminal));
     results.push({ title: scenario.title, intentId, checks });
   }
-  const failed = results.flatMap(({ checks }) => checks).filter(({ isRight }) => !isRight);
+  const failed = results.flatMap(({ checks }) => checks).filter(({ ok }) => !ok);
   const count = results.flatMap(({ checks }) => checks).length;
-  if (asJson) terminal.out(toJson({ isRight: failed.length === 0, stories: results }));
+  if (asJson) terminal.out(toJson({ ok: failed.length === 0, stories: results }));
   else if (failed.length === 0) terminal.out(`\n${terminal.paint("green", `All ${count} checks passed.`)}`);
   else terminal.out(`\n${terminal.paint("red", `${failed.length} of ${count} checks failed.`)}`);
   return failed.length === 0 ? 0 : 1;
 }
 
-function formatCheck({ what, expected, found, isRight }: Check, terminal: Terminal): string {
-  if (isRight) return `   ${terminal.paint("green", "✓")} ${what} ${found}`;
+function formatCheck({ what, expected, found, ok }: Check, terminal: Terminal): string {
+  if (ok) return `   ${terminal.paint("green", "✓")} ${what} ${found}`;
   return `   ${terminal.paint("red", "✗")} ${what} ${found}, expected ${expected}`;
 }
 

@@ -76,25 +76,25 @@ async function reportCheck(
     }),
   );
   const findings = [...websockets, ...blockTimes].flat();
-  const isRight = websockets.flat().every(({ verdict }) => verdict !== "fail");
+  const ok = websockets.flat().every(({ verdict }) => verdict !== "fail");
   if (asJson) {
     const agreements = config.chains.map((chain) => ({ chain: chain.caip2, agreement: describeAgreement(chain) }));
     terminal.out(
       toJson({
-        isRight,
+        ok,
         pendingMigrations: pending,
         agreements,
         websockets: websockets.flat(),
         blockTimes: blockTimes.flat(),
       }),
     );
-    return isRight ? 0 : 1;
+    return ok ? 0 : 1;
   }
-  if (isRight) terminal.out("The configuration matches the database and every chain that answers.");
+  if (ok) terminal.out("The configuration matches the database and every chain that answers.");
   if (pending.length > 0) terminal.out(`The next start applies the migrations ${pending.join(", ")}.`);
   for (const chain of config.chains) terminal.out(`${chain.name}: ${describeAgreement(chain)}.`);
   for (const { what, found } of findings) terminal.out(`${what}: ${found.replace(/\.$/, "")}.`);
-  return isRight ? 0 : 1;
+  return ok ? 0 : 1;
 }
 
 /** Starts the service and its control socket. Returns the function that stops both. */

@@ -62,7 +62,7 @@ export function buildDeploy(
   ];
 }
 
-/** Gives the upgrade authority up, for ever. */
+/** Gives the upgrade authority up, permanently. */
 export function buildFinalize({ payer, program }: Pick<Deployment, "payer" | "program">): SolanaInstruction {
   const accounts = [writableMeta(programDataAddress(program)), signerMeta(payer)];
   return { program: UPGRADEABLE_LOADER, accounts, data: u32(SET_AUTHORITY) };

@@ -32,7 +32,7 @@ async function startLockingProcess(directory: string): Promise<ChildProcess> {
   return holder;
 }
 
-describe("the lock of a database directory (J93)", () => {
+describe("the lock of a database directory", () => {
   test("a second process is refused within a second, and the error names the first", async () => {
     const directory = newDirectory();
     const holder = await startLockingProcess(directory);

@@ -74,7 +74,7 @@ describe("an embedded database", () => {
     await second.close();
   });
 
-  test("keeps every committed row when its process is killed (J91)", async () => {
+  test("keeps every committed row when its process is killed", async () => {
     const directory = mkdtempSync(join(tmpdir(), "tributary-pglite-"));
     after(() => rmSync(directory, { recursive: true, force: true }));
     const writer = spawn(process.execPath, ["--input-type=module", "-e", writerOf(directory)], {

@@ -13,7 +13,7 @@ type Engine = {
 
 /**
  * Turns a crash of the WebAssembly engine into a DatabaseCrashed. PGlite itself swallows the exception and enters its main loop again, so
- * an engine that always throws blocks the thread for ever. The three functions replaced here run after such an exception, and each now
+ * an engine that always throws blocks the thread permanently. The three functions replaced here run after such an exception, and each now
  * ends the round trip.
  */
 export function crashOnAbort(pglite: PGlite, onAbort: (error: DatabaseCrashed) => void): void {

@@ -160,7 +160,7 @@ export class PooledDriver extends SessionDriver<PooledSession> {
     if (!this.#pool.ending) await this.#pool.end();
   }
 
-  // The decoders depend on the first three. The timeouts release locks that a stuck session would otherwise hold for ever.
+  // The decoders depend on the first three. The timeouts release locks that a stuck session would otherwise hold permanently.
   #sessionSettings(): string[] {
     return [
       "set timezone = 'UTC'",

@@ -278,7 +278,7 @@ for (const kind of thoroughDatabases) {
       assert.deepEqual(await statesOf(intent), ["counted"]);
     });
 
-    test("36 a process that pauses beyond its lease does not apply its old votes", async () => {
+    test("a process that pauses beyond its lease does not apply its old votes", async () => {
       const { world, chain, stubs, intent, advance, pay } = await setUp();
       await pay(USDC, stubs);
       await processMovements(world, TEST_CHAIN);

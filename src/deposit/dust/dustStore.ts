@@ -22,7 +22,7 @@ export async function listMovementsWithDeposit(tx: Tx, movements: readonly Movem
 
 /**
  * Notes in the holdings that dust is not in their sums yet. Dust in a block that is summed already, or was, makes the sums stale. Only dust in
- * the payout asset has sums; in another asset it is held for ever.
+ * the payout asset has sums; in another asset it is held permanently.
  */
 export async function noteDust(tx: Tx, dust: readonly MovementRow[]): Promise<void> {
   if (dust.length === 0) return;

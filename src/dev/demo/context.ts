@@ -30,7 +30,7 @@ export type DemoContext = {
 export type DemoIntent = IntentSnapshot["intent"];
 
 /** One checked value: the expected and the found text. */
-export type Check = { what: string; expected: string; found: string; isRight: boolean };
+export type Check = { what: string; expected: string; found: string; ok: boolean };
 
 export type Balances = { payout: bigint; fee: bigint; inbox: bigint };
 
@@ -83,7 +83,7 @@ export async function payIntent(context: DemoContext, intent: DemoIntent, amount
 }
 
 /** Sends `amount` whole tokens to the inbox on another chain and returns the transaction hash. */
-export async function payAway(context: DemoContext, intent: DemoIntent, amount: number): Promise<string> {
+export async function payOnOtherChain(context: DemoContext, intent: DemoIntent, amount: number): Promise<string> {
   const { away } = context;
   if (away === undefined) throw new CommandError("Only the dev world has a payer on another chain.");
   const sent = await away.payer.transfer(away.token, intent.inboxAddress, toUnits(intent, amount));
@@ -196,7 +196,7 @@ export async function checkBalances(
 }
 
 export function compareTexts(what: string, expected: string, found: string): Check {
-  return { what, expected, found, isRight: expected === found };
+  return { what, expected, found, ok: expected === found };
 }
 
 const LABEL_WIDTH = 8;

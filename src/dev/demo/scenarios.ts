@@ -5,7 +5,7 @@ import {
   compareTexts,
   checkBalances,
   createIntent,
-  payAway,
+  payOnOtherChain,
   payIntent,
   readBalances,
   formatIntentUnits,
@@ -126,7 +126,7 @@ async function payAfterSettled(context: DemoContext): Promise<ScenarioResult> {
 async function payOnAnotherChain(context: DemoContext): Promise<ScenarioResult> {
   const intent = await createIntent(context, oneTimeIntent(15, "demo: paid on another chain"));
   const before = await readBalances(context, intent);
-  await waitUntilCounted(context, intent, await payAway(context, intent, 15));
+  await waitUntilCounted(context, intent, await payOnOtherChain(context, intent, 15));
   const snapshot = await waitUntilSettled(context, intent);
   const paid = toUnits(intent, 15);
   // Blocks of the dev world are final so soon that the bridge is free.

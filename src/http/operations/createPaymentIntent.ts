@@ -16,15 +16,15 @@ export const createPaymentIntent = defineOperation({
   path: "/api/v1/intents",
   group: "Intents",
   summary: "Create a payment intent",
-  description: `Mints an intent with a deposit inbox of its own.
+  description: `Creates an intent with a deposit inbox of its own.
 
 When the body names any part of the destination (\`payoutWallet\`, \`payoutNamespace\`, \`payoutChainReference\` or \`payoutTokenAddress\`),
 the rest comes from the account's defaults, and an account has at most one active intent for one destination: a repeat with the same
 \`priceUnits\` and \`oneTime\` returns that intent with \`created: false\` and a fresh \`widgetToken\`, and one with other terms is
 refused with \`destination_conflict\`. Of such a repeat \`merchantReference\`, \`metadata\`, \`returnUrl\` and \`description\` have no effect.
 
-A body that names no part of the destination always mints another intent. Send an \`Idempotency-Key\` with it, so that a repeat after a
-lost response does not mint a second one. \`merchantReference\` is your own label and does not identify the intent.
+A body that names no part of the destination always creates another intent. Send an \`Idempotency-Key\` with it, so that a repeat after a
+lost response does not create a second one. \`merchantReference\` is your own label and does not identify the intent.
 
 **A response with \`Idempotent-Replayed: true\` is the one of the first call.** It shows the intent as it was then, \`unpaid\` also after the
 payment. Read the intent for its present state.`,

@@ -52,7 +52,7 @@ function createSharedLimiterSet(world: RateLimitersWorld): RateLimiters {
   const holder = Buffer.from(world.entropy.bytes(HOLDER_BYTES)).toString("base64url");
   const createLimiter = (prefix: string, options: { initialPermits?: number } = {}) =>
     createSharedRateLimiter(world, { holder, prefix, ...options });
-  const perUnauthenticatedIp = createLimiter("guesser ", { initialPermits: UNAUTHENTICATED_LEASE_INITIAL });
+  const perUnauthenticatedIp = createLimiter("unauthenticated ", { initialPermits: UNAUTHENTICATED_LEASE_INITIAL });
   const limiters = {
     perOperation: createLimiter("operation "),
     perIntent: createLimiter("intent "),

@@ -129,7 +129,7 @@ test("performance: using up a limit takes a handful of statements, and refusals 
   assert.equal(statementCount, 2);
 });
 
-test("20 a new key leases few permits, and each further lease doubles", async () => {
+test("a new key leases few permits, and each further lease doubles", async () => {
   const [once, often, limit] = [newKey(), newKey(), 600];
   const log = createProcessLimiter("thrifty", { initialPermits: 4 });
   const counted = async (key: string) => {
@@ -182,7 +182,7 @@ test("D23 permits that were leased before the database's clock stepped back an h
   await sql`update test_clock set ms = ms + 3600000`.execute(db.root);
 });
 
-test("20 unused keys are removed from memory and table", async () => {
+test("unused keys are removed from memory and table", async () => {
   const log = createProcessLimiter("full", { keysMax: 50 });
   await sql`delete from rate_log`.execute(db.root);
   const [first, ...others] = Array.from({ length: 200 }, newKey);

@@ -9,7 +9,7 @@ import { openSession } from "./session.ts";
 
 const CREATES = 60;
 
-test("§5.7 of the tokens of concurrent creates one opens a session, and a refused create replaces none (C22)", async (t) => {
+test("§5.7 of the tokens of concurrent creates one opens a session, and a refused create replaces none", async (t) => {
   const db = await openTestDatabase("postgres");
   t.after(() => db.close());
   const world = stationWorld(db);

@@ -12,7 +12,7 @@ import { findCursor } from "../store/store.ts";
 import { lowestOf } from "../../kernel/extremes.ts";
 
 // A deposit that somebody settles before its balance is compared leaves nothing but that settlement. A provider that omits the settlement
-// while its blocks are recorded and while they are read again would hide both for ever, with equal balances on both sides. So what
+// while its blocks are recorded and while they are read again would hide both permanently, with equal balances on both sides. So what
 // settlements moved is listed once more, an hour later.
 
 const INTERVAL_MS = 3_600_000;

@@ -55,7 +55,7 @@ describe("following heads", () => {
     equal(await followHeads(world, watched, heads), "passed");
   });
 
-  test("finality and booking advance while the first provider lags behind pushed heads for ever", async () => {
+  test("finality and booking advance while the first provider lags behind pushed heads permanently", async () => {
     let lagging = await latest();
     const {
       world,

@@ -67,7 +67,7 @@ async function syncChain(world: WatchWorld, chain: Chain, cursor: CursorRow): Pr
   const isBehind = now.number < branch.head.number;
   if (!isBehind) logCaughtUp(world, chain, now.number);
   // A head below the cursor comes from a lagging provider with outdated finality. Where another provider pushes blocks, the first may lag
-  // for ever, so isFinalityDue reads it from all of them.
+  // permanently, so isFinalityDue reads it from all of them.
   const memory = getChainMemory(world, chain);
   const isHeartbeatDue = hasElapsed(HEARTBEAT_MS, { since: cursor.updated_at, now: world.clock.now() });
   // Any process completes bookings that another one left.

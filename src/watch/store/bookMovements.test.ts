@@ -51,7 +51,7 @@ for (const kind of thoroughDatabases) {
     });
     after(() => db.close());
 
-    test("60 61 82 the ledger equals the chain up to the booked block, after any reports in any order", async () => {
+    test("the ledger equals the chain up to the booked block, after any reports in any order", async () => {
       let runs = 0;
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 10 }), async (steps) => {

@@ -237,7 +237,7 @@ test("§4.2.7 another chain, token or wallet is another destination", async () =
   assert.equal(ids.size, destinations.length);
 });
 
-test("§4.2.8, §4.2.4 a create without a destination always mints, and never occupies a destination", async () => {
+test("§4.2.8, §4.2.4 a create without a destination always creates an intent, and never occupies a destination", async () => {
   const merchant = await (await testApi()).openMerchant();
   const intents = [];
   for (const body of [{}, { merchantReference: "same" }, { merchantReference: "same" }])
@@ -273,7 +273,7 @@ test("§3.1 a settled intent frees its destination", async () => {
   assert.notEqual(next.intentId, settled.id);
 });
 
-test("1 D9 an accepted price equals the number in the request exactly", async () => {
+test("D9 an accepted price equals the number in the request exactly", async () => {
   const api = await testApi();
   const digits = fc.stringMatching(/^-?\d{1,17}(\.\d{1,3})?([eE][+-]?\d{1,2})?$/);
   const plain = fc.integer({ min: -2, max: Number.MAX_SAFE_INTEGER }).map(String);

@@ -21,7 +21,7 @@ before(async () => {
 });
 after(() => api.server.close());
 
-test("D11 a create without a token from call, account or chain gets token_required and mints nothing", async () => {
+test("D11 a create without a token from call, account or chain gets token_required and creates nothing", async () => {
   const merchant = await api.openMerchant();
   const setCurrency = async (symbol: string | null) => {
     const { db } = api.world;

@@ -23,7 +23,7 @@ const CHECKSUMMED = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 const PLAIN = CHECKSUMMED.toLowerCase();
 const SOLANA = { payoutNamespace: "solana", payoutChainReference: CLUSTER };
 
-/** Addresses that would lose the money or return it to an inbox forever. */
+/** Addresses that would lose the money or return it to an inbox permanently. */
 const TRAP_ADDRESSES = [
   ...Array.from({ length: 0x12 }, (_, value) => numbered(value)),
   numbered(0x100),
@@ -83,19 +83,19 @@ async function assertAllRefused(open: () => Promise<Merchant>, bodies: readonly 
   }
 }
 
-test("9 D11 an EVM wallet that would lose the money is refused in every spelling", async () => {
+test("D11 an EVM wallet that would lose the money is refused in every spelling", async () => {
   const api = await testApi();
   const bodies = TRAP_ADDRESSES.map((payoutWallet) => ({ payoutWallet }));
   await assertAllRefused(() => api.openMerchant(), bodies, "unsupported_destination");
 });
 
-test("9 D11 a malformed EVM address is invalid", async () => {
+test("D11 a malformed EVM address is invalid", async () => {
   const api = await testApi();
   const bodies = MALFORMED.map((text) => ({ payoutWallet: JSON.parse(`"${text}"`) as unknown }));
   await assertAllRefused(() => api.openMerchant(), bodies, "invalid_request");
 });
 
-test("9 D11 an inbox of any merchant is refused as a wallet, on every chain and in every spelling", async () => {
+test("D11 an inbox of any merchant is refused as a wallet, on every chain and in every spelling", async () => {
   const api = await testApi();
   const [merchant, stranger] = [await api.openMerchant(), await api.openMerchant()];
   for (const { inboxAddress } of [await merchant.createIntent(), await stranger.createIntent()]) {
@@ -107,7 +107,7 @@ test("9 D11 an inbox of any merchant is refused as a wallet, on every chain and 
   }
 });
 
-test("9 D11 addresses next to forbidden ones are accepted and shown with their checksum", async () => {
+test("D11 addresses next to forbidden ones are accepted and shown with their checksum", async () => {
   const merchant = await (await testApi()).openMerchant();
   for (const wallet of [numbered(0x12), numbered(0xff), numbered(0x101), PLAIN, CHECKSUMMED, toUpperHex(PLAIN)]) {
     const { payout } = await merchant.createIntent({ payoutWallet: wallet });
@@ -115,7 +115,7 @@ test("9 D11 addresses next to forbidden ones are accepted and shown with their c
   }
 });
 
-test("9 D11 a Solana wallet is 32 bytes of base58 on the curve and not a mint", async () => {
+test("D11 a Solana wallet is 32 bytes of base58 on the curve and not a mint", async () => {
   const { api } = await remoteGateApi();
   const malformed = [
     "",

@@ -26,7 +26,7 @@ function expectedError(state: (typeof KEY_STATES)[number]): [number, string] | u
   return state.unscoped ? [403, "insufficient_scope"] : undefined;
 }
 
-test("18 §5.4, D21 the error names the first defect of environment, secret, revocation, expiry, account and scope", async () => {
+test("§5.4, D21 the error names the first defect of environment, secret, revocation, expiry, account and scope", async () => {
   const api = await testApi();
   const now = api.world.clock.now();
   for (const state of KEY_STATES) {

@@ -4,7 +4,7 @@ import { searchOrigins } from "../situation.ts";
 import { h, type Child, type VElement } from "../vnode.ts";
 import { icon } from "./icons.ts";
 import { networkMark } from "./marks.ts";
-import { nowDo } from "./parts.ts";
+import { instruction } from "./parts.ts";
 import { banner } from "./status.ts";
 import { walletNote } from "./wallets.ts";
 import type { PaymentContext } from "./viewContext.ts";
@@ -16,7 +16,7 @@ const LOW_FEE_USD_MAX = 0.05;
 const CENT_USD = 0.01;
 
 /** The choice of coin and network. Greyed entries stay focusable and say why. */
-export function chooseTask(context: PaymentContext): Child[] {
+export function renderChoose(context: PaymentContext): Child[] {
   const { t, situation } = context;
   const origins = situation.origins?.origins ?? [];
   const found = searchOrigins(origins, situation.searchText);
@@ -34,7 +34,7 @@ export function chooseTask(context: PaymentContext): Child[] {
     );
   return [
     banner(context),
-    nowDo(t.text("choose.title"), [t.text("choose.do")]),
+    instruction(t.text("choose.title"), [t.text("choose.do")]),
     walletNote(context),
     isNoneLeft && h("p.note.warn", {}, icon("clock"), h("span", {}, t.text("choose.noneLeft"))),
     origins.length >= SEARCHED_MIN && searchField(context),

@@ -1,14 +1,14 @@
 import type { CheckoutHold } from "../checkoutState.ts";
 import { formatDate, formatMoney } from "../format.ts";
 import { h, type Child, type VElement } from "../vnode.ts";
-import { bold, nowDo, paymentNumber } from "./parts.ts";
+import { bold, instruction, paymentNumber } from "./parts.ts";
 import { banner } from "./status.ts";
-import { targetMoney } from "./slip.ts";
+import { targetMoney } from "./orderSummary.ts";
 import { transferList } from "./transfers.ts";
 import { money, targetNetwork, targetSymbol, type PaymentContext } from "./viewContext.ts";
 
 /** A transfer is on hold: why, and at most two remedies. */
-export function heldTask(context: PaymentContext): Child[] {
+export function renderHeld(context: PaymentContext): Child[] {
   const { t, state } = context;
   const { held } = state;
   if (held === null) return [transferList(context)];
@@ -16,7 +16,7 @@ export function heldTask(context: PaymentContext): Child[] {
   const isForeign = held.reason === "wrong_token" || held.reason === "wrong_network";
   return [
     banner(context),
-    nowDo(t.rich("held.title", { amount }), [reason(context, held)], { name: "pause", tone: "warn" }),
+    instruction(t.rich("held.title", { amount }), [reason(context, held)], { name: "pause", tone: "warn" }),
     held.reason !== "providers_disagree" && finishRemedy(context),
     isForeign && refundRemedy(context, held),
     transferList(context),

@@ -1,26 +1,30 @@
 import { formatDate, formatMoney, shortAddress } from "../format.ts";
 import { h, type Child, type VElement } from "../vnode.ts";
 import { icon } from "./icons.ts";
-import { addressCode, backLink, bold, explorerLink, nowDo, paymentNumber } from "./parts.ts";
+import { addressCode, backLink, bold, explorerLink, instruction, paymentNumber } from "./parts.ts";
 import { banner } from "./status.ts";
 import { transferList } from "./transfers.ts";
 import { money, type PaymentContext } from "./viewContext.ts";
 
 /** The price is reached, exactly or with too much. */
-export function paidTask(context: PaymentContext): Child[] {
+export function renderPaid(context: PaymentContext): Child[] {
   const { t, state, screen } = context;
   const merchant = bold(state.merchant.name);
   const heading =
     screen === "overpaid"
-      ? nowDo(
+      ? instruction(
           t.rich("over.title", { excess: money(context, state.excess) }),
           [t.rich("over.do", { excess: bold(money(context, state.excess)), merchant })],
           { name: "plus", tone: "good" },
         )
-      : nowDo(t.text("paid.title"), [t.rich("paid.do", { amount: bold(money(context, state.counted)), merchant })], {
-          name: "tick",
-          tone: "good",
-        });
+      : instruction(
+          t.text("paid.title"),
+          [t.rich("paid.do", { amount: bold(money(context, state.counted)), merchant })],
+          {
+            name: "tick",
+            tone: "good",
+          },
+        );
   return [
     banner(context),
     h("h2.paper", { hidden: true }, t.text("paid.receipt")),
@@ -77,7 +81,7 @@ function numberLabel({ t }: PaymentContext): string {
 }
 
 /** Money came, and the intent was closed before it was paid. */
-export function lateTask(context: PaymentContext): Child[] {
+export function renderLate(context: PaymentContext): Child[] {
   const { t, state } = context;
   const late = state.deposits.find((deposit) => deposit.isLate);
   const title =
@@ -86,7 +90,7 @@ export function lateTask(context: PaymentContext): Child[] {
       : t.rich("late.title", { amount: formatMoney(late.amount, late.symbol) });
   return [
     banner(context),
-    nowDo(title, [t.rich("late.do", { merchant: bold(state.merchant.name) })], {
+    instruction(title, [t.rich("late.do", { merchant: bold(state.merchant.name) })], {
       name: "clock",
       tone: "warn",
     }),

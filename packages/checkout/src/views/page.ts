@@ -1,7 +1,7 @@
 import {
   chooseScreen,
   findPayTarget,
-  type LoneScreen,
+  type MessageScreen,
   type PaymentScreen,
   type Screen,
   type Situation,
@@ -9,15 +9,15 @@ import {
 import type { TimeFormat } from "../format.ts";
 import type { Translator } from "../translator.ts";
 import { h, type Child, type VElement } from "../vnode.ts";
-import { chooseTask } from "./choose.ts";
-import { heldTask } from "./held.ts";
+import { renderChoose } from "./choose.ts";
+import { renderHeld } from "./held.ts";
 import { icon } from "./icons.ts";
-import { lonePage } from "./lone.ts";
-import { lateTask, paidTask } from "./outcome.ts";
+import { messagePage } from "./message.ts";
+import { renderLate, renderPaid } from "./outcome.ts";
 import { foot } from "./parts.ts";
-import { payTask } from "./pay.ts";
-import { isUnderWay, manyTask, seenTask } from "./progress.ts";
-import { slip } from "./slip.ts";
+import { renderPay } from "./pay.ts";
+import { isUnderWay, renderSeveral, renderSeen } from "./progress.ts";
+import { orderSummary } from "./orderSummary.ts";
 import type { PaymentContext, ViewContext } from "./viewContext.ts";
 
 export type Rendered = {
@@ -28,18 +28,27 @@ export type Rendered = {
   readonly body: readonly VElement[];
 };
 
-const LONE: readonly Screen[] = ["opening", "stale", "used", "ended", "unknown", "down", "refused", "archived"];
+const MESSAGE_SCREENS: readonly Screen[] = [
+  "opening",
+  "stale",
+  "used",
+  "ended",
+  "unknown",
+  "down",
+  "refused",
+  "archived",
+];
 
 const TASKS: { readonly [Each in PaymentScreen]: (context: PaymentContext) => Child[] } = {
-  choose: chooseTask,
-  ready: payTask,
-  underpaid: payTask,
-  seen: seenTask,
-  many: manyTask,
-  paid: paidTask,
-  overpaid: paidTask,
-  late: lateTask,
-  held: heldTask,
+  choose: renderChoose,
+  ready: renderPay,
+  underpaid: renderPay,
+  seen: renderSeen,
+  many: renderSeveral,
+  paid: renderPaid,
+  overpaid: renderPaid,
+  late: renderLate,
+  held: renderHeld,
 };
 
 /** Draws the page. Pure: the server and the page's script get the same elements from the same situation. */
@@ -50,7 +59,9 @@ export function renderPage(
   const screen = chooseScreen(situation);
   const context: ViewContext = { t, situation, screen, now, times };
   const main =
-    isLone(screen) || situation.state === null ? lonePage(context, loneOr(screen)) : paymentPage(context, screen);
+    isMessage(screen) || situation.state === null
+      ? messagePage(context, messageOr(screen))
+      : paymentPage(context, screen);
   const isTest = situation.state?.isTest === true;
   const body = [
     ...(isTest ? [h("header.ribbon", {}, icon("flask"), h("strong", {}, t.text("test.ribbon")))] : []),
@@ -62,23 +73,23 @@ export function renderPage(
   return { title: pageTitle(context, heading), heading, screen, body };
 }
 
-function isLone(screen: Screen): screen is LoneScreen {
-  return LONE.includes(screen);
+function isMessage(screen: Screen): screen is MessageScreen {
+  return MESSAGE_SCREENS.includes(screen);
 }
 
-function loneOr(screen: Screen): LoneScreen {
-  return isLone(screen) ? screen : "opening";
+function messageOr(screen: Screen): MessageScreen {
+  return isMessage(screen) ? screen : "opening";
 }
 
 function paymentPage(context: ViewContext, screen: PaymentScreen): VElement {
   const { situation } = context;
   const { state } = situation;
-  if (state === null) return lonePage(context, "opening");
+  if (state === null) return messagePage(context, "opening");
   const payment: PaymentContext = { ...context, state, target: findPayTarget(situation) };
   return h(
     "main.card",
     { "data-screen": screen },
-    slip(payment),
+    orderSummary(payment),
     h("section.task", { "aria-labelledby": "now", "data-task": screen }, TASKS[screen](payment)),
   );
 }

@@ -5,13 +5,13 @@ import { icon, type IconName } from "./icons.ts";
 import type { ViewContext } from "./viewContext.ts";
 
 /** What happened, and what to do: one heading and one sentence. */
-export function nowDo(
+export function instruction(
   title: Child,
   sentences: readonly Child[] = [],
   sign?: { readonly name: IconName; readonly tone: "good" | "warn" | "" },
 ): VElement {
   return h(
-    "div.now-do",
+    "div.instruction",
     {},
     sign !== undefined && h("span", { class: `sign ${sign.tone}`.trim() }, icon(sign.name)),
     h("h1", { id: "now", tabindex: "-1" }, title),
@@ -65,14 +65,14 @@ export function backLink({ t, situation, screen }: ViewContext): VElement | null
 export function foot(context: ViewContext): VElement {
   const { t, situation, screen } = context;
   const { state } = situation;
-  const isLone = ["opening", "stale", "used", "ended", "unknown", "down", "refused"].includes(screen);
+  const isMessage = ["opening", "stale", "used", "ended", "unknown", "down", "refused"].includes(screen);
   // Where the address was changed, the link may be too.
   const support = screen === "refused" ? undefined : linkTarget(state?.merchant.support ?? null, ["https:", "mailto:"]);
   const name = state?.merchant.name ?? "";
   return h(
     "footer.foot",
     {},
-    state !== null && !isLone && h("span", {}, t.rich("foot.direct", { merchant: name })),
+    state !== null && !isMessage && h("span", {}, t.rich("foot.direct", { merchant: name })),
     state !== null &&
       screen !== "paid" &&
       screen !== "overpaid" &&

@@ -3,9 +3,9 @@ import { buildPaymentRequestUri, buildPaymentUri } from "../paymentUri.ts";
 import type { PayTarget } from "../situation.ts";
 import { h, type Child, type VElement } from "../vnode.ts";
 import { icon } from "./icons.ts";
-import { addressCode, bold, nowDo } from "./parts.ts";
+import { addressCode, bold, instruction } from "./parts.ts";
 import { qrCode } from "./qrCode.ts";
-import { arrivedPercent, targetMoney } from "./slip.ts";
+import { arrivedPercent, targetMoney } from "./orderSummary.ts";
 import { banner, live, refresh } from "./status.ts";
 import { transferList } from "./transfers.ts";
 import { browserWallets, openInApp, openInTab, phoneWallets, walletNote } from "./wallets.ts";
@@ -30,7 +30,7 @@ export function unitsToSend({
 }
 
 /** The task while money is still to come: nothing has arrived, or a part has. */
-export function payTask(context: PaymentContext): Child[] {
+export function renderPay(context: PaymentContext): Child[] {
   const { t, state, screen, situation } = context;
   return [
     banner(context),
@@ -54,7 +54,7 @@ function readyHeading(context: PaymentContext): VElement {
   if (state.remaining === null) sentences.push(t.text("pay.doOpen"));
   if (!situation.isLive) sentences.push(t.text("nojs.do"));
   if (state.deposits[0]?.status === "dropped") sentences.push(t.text("seen.undone"));
-  return nowDo(title, sentences);
+  return instruction(title, sentences);
 }
 
 function underpaidHeading(context: PaymentContext): Child {
@@ -63,7 +63,7 @@ function underpaidHeading(context: PaymentContext): Child {
   const arrived = bold(money(context, state.arrived));
   const price = money(context, state.price ?? "0");
   return [
-    nowDo(t.rich("under.title", { left }), [t.rich("under.do", { arrived, price })]),
+    instruction(t.rich("under.title", { left }), [t.rich("under.do", { arrived, price })]),
     h("div.part", { "data-at": arrivedPercent(context), "aria-hidden": "true" }, h("i")),
   ];
 }

@@ -1,7 +1,7 @@
 import type { CheckoutDeposit } from "../checkoutState.ts";
 import { formatMoney } from "../format.ts";
 import { h, type Child, type VElement } from "../vnode.ts";
-import { backLink, bold, explorerLink, nowDo } from "./parts.ts";
+import { backLink, bold, explorerLink, instruction } from "./parts.ts";
 import { banner, live, refresh } from "./status.ts";
 import { transferList } from "./transfers.ts";
 import { money, type PaymentContext } from "./viewContext.ts";
@@ -13,16 +13,18 @@ const RADIUS = 79;
 const SLOW_FACTOR = 3;
 
 /** The whole payment is under way in one transfer. */
-export function seenTask(context: PaymentContext): Child[] {
+export function renderSeen(context: PaymentContext): Child[] {
   const { t, state } = context;
   const deposit = state.deposits.find(isUnderWay);
   const amount = deposit === undefined ? money(context, state.arrived) : formatMoney(deposit.amount, deposit.symbol);
   return [
     banner(context),
-    nowDo(t.text("seen.title"), [t.rich("seen.do", { amount: bold(amount), merchant: bold(state.merchant.name) })]),
+    instruction(t.text("seen.title"), [
+      t.rich("seen.do", { amount: bold(amount), merchant: bold(state.merchant.name) }),
+    ]),
     deposit !== undefined &&
       h(
-        "div.course",
+        "div.progress-steps",
         {},
         ring(context, deposit),
         live(context, timeLeft(context, deposit)),
@@ -34,14 +36,14 @@ export function seenTask(context: PaymentContext): Child[] {
 }
 
 /** The whole payment is under way in several transfers. */
-export function manyTask(context: PaymentContext): Child[] {
+export function renderSeveral(context: PaymentContext): Child[] {
   const { t, state } = context;
   const counted = state.deposits.filter((deposit) => deposit.status === "counted").length;
   const deposit = state.deposits.find(isUnderWay);
   const title = counted === 0 ? t.text("seen.title") : t.plural("many.title", counted);
   return [
     banner(context),
-    nowDo(title, [t.rich("many.do", { price: money(context, state.price ?? state.arrived) })]),
+    instruction(title, [t.rich("many.do", { price: money(context, state.price ?? state.arrived) })]),
     transferList(context),
     context.situation.isLive ? deposit !== undefined && live(context, timeLeft(context, deposit)) : refresh(context),
   ];

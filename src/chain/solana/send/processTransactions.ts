@@ -26,7 +26,7 @@ export async function processTransactions(world: SenderWorld, context: SolanaSen
   if (open.length === 0) return;
   const { found, unknown } = await findStatuses(context, open);
   const final = found.filter(({ status }) => status.isFinal);
-  // A node that is stuck on a dead fork has a transaction for ever in a block that is never final.
+  // A node that is stuck on a dead fork keeps a transaction in a block that is never final.
   const pending = open.filter((each) => !final.some((one) => one.open === each));
   const { foundLate, expired } = await lookForOverdue(context, pending);
   await closeFinal(world, context, [...final, ...foundLate]);

@@ -110,7 +110,7 @@ export class StateFeed {
       if (this.#round % BEAT_ROUNDS === beatRound) for (const listener of listeners.keys()) listener.onBeat();
   }
 
-  /** Pages to be read for a block or for their age: the ones that were read longest ago, so that none waits for ever. */
+  /** Pages to be read for a block or for their age: the ones that were read longest ago, so that none waits permanently. */
   #listDue(): Watched[] {
     const due = [...this.#watched.values()].filter((entry) => this.#isNextBlockDue(entry) || this.#isStale(entry));
     const age = ({ readAtRound = this.#round }: Watched) => this.#round - readAtRound;

@@ -1,5 +1,5 @@
 import process from "node:process";
-import type { Machine } from "../kernel/alarm/machine.ts";
+import type { HostMetrics } from "../kernel/alarm/hostMetrics.ts";
 import type { World } from "../world.ts";
 import type { AlarmCondition } from "./alarm.ts";
 
@@ -8,14 +8,14 @@ const FREE_BYTES_MIN = 2 * 1024 ** 3;
 const CLOCK_DIFFERENCE_MS_MAX = 10_000;
 
 /** The alarms of the machine of this process: its disk, and its clock against the database's. */
-export async function checkMachine(
+export async function checkHost(
   world: Pick<World, "clock" | "config">,
-  machine: Machine,
+  hostMetrics: HostMetrics,
 ): Promise<AlarmCondition[]> {
   const { database } = world.config;
   const directory = database.kind === "pglite" ? (database.directory ?? process.cwd()) : process.cwd();
-  const freeBytes = await machine.freeBytes(directory).catch(() => undefined);
-  const differenceMs = machine.now().getTime() - world.clock.now().getTime();
+  const freeBytes = await hostMetrics.freeBytes(directory).catch(() => undefined);
+  const differenceMs = hostMetrics.now().getTime() - world.clock.now().getTime();
   return [
     ...(freeBytes !== undefined && freeBytes < FREE_BYTES_MIN ? [diskLow(directory, freeBytes)] : []),
     ...(Math.abs(differenceMs) > CLOCK_DIFFERENCE_MS_MAX ? [clockDiffers(differenceMs)] : []),
@@ -27,5 +27,5 @@ function diskLow(directory: string, freeBytes: bigint): AlarmCondition {
 }
 
 function clockDiffers(differenceMs: number): AlarmCondition {
-  return { alarm: "clock_differs", subject: "machine", facts: { comparedWith: "database", differenceMs } };
+  return { alarm: "clock_differs", subject: "host", facts: { comparedWith: "database", differenceMs } };
 }

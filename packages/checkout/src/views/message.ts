@@ -1,8 +1,8 @@
 import { h, type Child, type VElement } from "../vnode.ts";
-import type { LoneScreen } from "../situation.ts";
+import type { MessageScreen } from "../situation.ts";
 import { icon, type IconName } from "./icons.ts";
-import { addressCode, backLink, bold, nowDo } from "./parts.ts";
-import { shop } from "./slip.ts";
+import { addressCode, backLink, bold, instruction } from "./parts.ts";
+import { shop } from "./orderSummary.ts";
 import type { ViewContext } from "./viewContext.ts";
 
 const MESSAGES = {
@@ -13,15 +13,15 @@ const MESSAGES = {
 } as const satisfies Record<string, { title: string; sentence: string; sign: IconName }>;
 
 /** Screens without a payment: one card, one sentence, at most one button. */
-export function lonePage(context: ViewContext, screen: LoneScreen): VElement {
+export function messagePage(context: ViewContext, screen: MessageScreen): VElement {
   return h(
-    "main.card.lone",
+    "main.card.message",
     { "data-screen": screen, "aria-busy": screen === "opening" ? "true" : undefined },
-    h("section.task", { "aria-labelledby": "now" }, loneContent(context, screen)),
+    h("section.task", { "aria-labelledby": "now" }, messageContent(context, screen)),
   );
 }
 
-function loneContent(context: ViewContext, screen: LoneScreen): Child {
+function messageContent(context: ViewContext, screen: MessageScreen): Child {
   const { t, situation } = context;
   switch (screen) {
     case "opening":
@@ -36,13 +36,13 @@ function loneContent(context: ViewContext, screen: LoneScreen): Child {
       const merchant = bold(situation.state?.merchant.name ?? "");
       return [
         shop(context),
-        nowDo(t.text("archived.title"), [t.rich("archived.do", { merchant })], { name: "box", tone: "" }),
+        instruction(t.text("archived.title"), [t.rich("archived.do", { merchant })], { name: "box", tone: "" }),
         backLink(context),
       ];
     }
     case "down":
       return [
-        nowDo(t.text("down.title"), [t.text("down.do")], { name: "cloud", tone: "warn" }),
+        instruction(t.text("down.title"), [t.text("down.do")], { name: "cloud", tone: "warn" }),
         h(
           "div.btns",
           {},
@@ -53,7 +53,7 @@ function loneContent(context: ViewContext, screen: LoneScreen): Child {
       ];
     default: {
       const { title, sentence, sign } = MESSAGES[screen];
-      return nowDo(t.text(title), [t.text(sentence)], { name: sign, tone: "" });
+      return instruction(t.text(title), [t.text(sentence)], { name: sign, tone: "" });
     }
   }
 }

@@ -13,10 +13,10 @@ import {
 
 const LONG_AMOUNT_CHARACTERS = 9;
 
-/** The slip: shop, sum, network and course. It stays while the task beside it changes. */
-export function slip(context: PaymentContext): VElement {
+/** The order summary: shop, sum, network and steps. It stays while the task beside it changes. */
+export function orderSummary(context: PaymentContext): VElement {
   return h(
-    "section.slip",
+    "section.order-summary",
     { "aria-labelledby": "sum" },
     shop(context, context.state.description),
     h("div.sum", {}, sum(context), network(context)),
@@ -58,7 +58,7 @@ function sum(context: PaymentContext): Child {
   ];
 }
 
-/** The number in the slip: what is asked for, or what came. */
+/** The number in the summary: what is asked for, or what came. */
 function shownSum(context: PaymentContext): { label: string; amount: string | null; symbol: string } {
   const { t, state, screen } = context;
   const symbol = screen === "choose" ? state.symbol : targetSymbol(context);
@@ -130,7 +130,7 @@ function bill(context: PaymentContext): VElement | null {
 
 type Step = { readonly text: string; readonly classes: string; readonly at?: number };
 
-/** The course of the payment. The step in progress is marked for readers too. */
+/** The steps of the payment. The one in progress is marked for readers too. */
 function steps(context: PaymentContext): VElement {
   const { t, screen } = context;
   const isDone = screen === "paid" || screen === "overpaid";
@@ -139,7 +139,7 @@ function steps(context: PaymentContext): VElement {
   return h(
     "ol",
     { class: frame, "aria-label": t.text("steps.label") },
-    courseOf(context).map(({ text, classes, at }) =>
+    progressSteps(context).map(({ text, classes, at }) =>
       h(
         "li",
         {
@@ -153,7 +153,7 @@ function steps(context: PaymentContext): VElement {
   );
 }
 
-function courseOf(context: PaymentContext): Step[] {
+function progressSteps(context: PaymentContext): Step[] {
   const { t, screen, state, situation } = context;
   const [pay, confirm, done] = [t.text("step.pay"), t.text("step.confirm"), t.text("step.done")];
   const newest = state.deposits.find((deposit) => deposit.status === "seen" || deposit.status === "confirmed");
