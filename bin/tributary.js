@@ -22,8 +22,8 @@ delete process.env[RESTARTED_VARIABLE];
 if (!restarted && process.env["npm_lifecycle_event"] !== undefined) exitWithPackageManager(process.ppid);
 
 if (isNewEnough(process.versions.node)) {
-  // Compiled modules start a command in a third of the time. The folder belongs to whoever installed this package; where it
-  // can't be written, nothing is cached.
+  // Compiled modules start a command in a third of the time. The folder belongs to whoever installed this package;
+  // where it can't be written, nothing is cached.
   module.enableCompileCache(join(dirname(thisFile), "..", "node_modules", ".cache", "tributary", "code"));
   if (restarted) exitWithParent();
   await import("../src/cli/main.ts");
@@ -86,8 +86,8 @@ function restartWithNode(node) {
 }
 
 /**
- * Drains as on SIGTERM when the package manager that started this process has ended. After a `kill -9` of npm the dev world
- * would otherwise run on in the background. A changed parent process id shows that npm has ended.
+ * Drains as on SIGTERM when the package manager that started this process has ended. After a `kill -9` of npm the dev
+ * world would otherwise run on in the background. A changed parent process id shows that npm has ended.
  * @param {number} parentPid process id
  */
 function exitWithPackageManager(parentPid) {

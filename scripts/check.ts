@@ -1,6 +1,6 @@
 /**
- * Runs every check that needs no test, cheapest first, under one heading each. Lists the failed ones at the end. It continues
- * after a failure, because a developer needs the whole list.
+ * Runs every check that needs no test, cheapest first, under one heading each. Lists the failed ones at the end. It
+ * continues after a failure, because a developer needs the whole list.
  */
 import { spawnSync } from "node:child_process";
 import process from "node:process";

@@ -1,4 +1,5 @@
-// Writes the types of @tributary/client from the document that the service serves: npm run generate -w @tributary/client
+// Writes the types of @tributary/client from the document that the service serves: npm run generate -w
+// @tributary/client
 
 import { writeFileSync } from "node:fs";
 import { buildOpenApiDocument } from "../src/http/documents/openApi/openApiDocument.ts";
@@ -55,7 +56,10 @@ export type Route = {
   readonly isKeyed: boolean;
 };
 
-/** The operations as methods. \`Options\` may go with any call, \`IdempotentCallOptions\` with those that take an Idempotency-Key. */
+/**
+ * The operations as methods. \`Options\` may go with any call, \`IdempotentCallOptions\` with those that take an
+ * Idempotency-Key.
+ */
 export type Methods<Options, KeyedOptions> = {
 ${operations.map(methodEntry).join("\n")}
 };

@@ -2,8 +2,8 @@
  * Completes package-lock.json after a change of dependencies: `node scripts/completeLock.ts`.
  *
  * npm leaves out a binary package for another platform when the registry in use does not have it, and then `npm ci`
- * refuses the very lock that npm wrote. The entries are written here from what the depending package asks for; npm never
- * fetches one that is for another platform.
+ * refuses the very lock that npm wrote. The entries are written here from what the depending package asks for; npm
+ * never fetches one that is for another platform.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -62,8 +62,8 @@ function missingIn({ packages }: Lock): [path: string, entry: Entry][] {
 }
 
 /**
- * "@oxlint/binding-linux-arm64-musl" → linux and arm64. Throws for a name without a platform, because a wrong lock entry is
- * worse.
+ * "@oxlint/binding-linux-arm64-musl" → linux and arm64. Throws for a name without a platform, because a wrong lock
+ * entry is worse.
  */
 function platformOf(name: string): { os: string[]; cpu: string[] } {
   const parts = name.split(/[/-]/);

@@ -1,4 +1,5 @@
-// npm runs this before it packs the sources of a package. Node does not run TypeScript from node_modules, so that package would not load.
+// npm runs this before it packs the sources of a package. Node does not run TypeScript from node_modules, so that
+// package would not load.
 
 import { env, exit } from "node:process";
 

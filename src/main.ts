@@ -26,7 +26,8 @@ import { startMetricsServer } from "./metrics/metricsServer.ts";
 import { runLoops } from "./loops/runLoops.ts";
 import type { World } from "./world.ts";
 
-// The composition root: turns a configuration into a running service. It closes everything in the reverse order of opening.
+// The composition root: turns a configuration into a running service. It closes everything in the reverse order of
+// opening.
 
 export type OpenOptions = {
   log: Logger;
@@ -36,13 +37,17 @@ export type OpenOptions = {
   chains?: ReadonlyMap<Caip2, Chain>;
   /** A migrated dump to load into an empty embedded database. */
   snapshot?: Blob;
-  /** What happens to a database whose schema is older than this program's; "migrate" by default. "keep" opens it as it is. */
+  /**
+   * What happens to a database whose schema is older than this program's; "migrate" by default. "keep" opens it as it
+   * is.
+   */
   schema?: "migrate" | "require" | "keep";
 };
 
 /**
- * Opens the database. To serve, it migrates the schema and records the configured tokens. Throws DatabaseUnusable with a one-sentence reason
- * when that fails, when the schema is required and older, or when the configuration lacks a token that may still be paid.
+ * Opens the database. To serve, it migrates the schema and records the configured tokens. Throws DatabaseUnusable with
+ * a one-sentence reason when that fails, when the schema is required and older, or when the configuration lacks a token
+ * that may still be paid.
  */
 export async function openWorld(config: Config, options: OpenOptions): Promise<World> {
   const { log, chains = openChains(config, log) } = options;
@@ -82,7 +87,10 @@ export async function openWorld(config: Config, options: OpenOptions): Promise<W
   }
 }
 
-/** Closes what the world owns in the reverse order of opening. One that fails stops no other; the error is thrown at the end. */
+/**
+ * Closes what the world owns in the reverse order of opening. One that fails stops no other; the error is thrown at the
+ * end.
+ */
 export async function closeWorld({ db, gate, bridge }: Pick<World, "db" | "gate" | "bridge">): Promise<void> {
   await using closing = new AsyncDisposableStack();
   closing.defer(() => db.close());
@@ -163,7 +171,10 @@ export type ServiceOptions = {
   onFatal: (error: unknown) => void;
 };
 
-/** Serves requests and runs the loops until `stop`. Throws when it cannot listen on the address; the world is then still open. */
+/**
+ * Serves requests and runs the loops until `stop`. Throws when it cannot listen on the address; the world is then still
+ * open.
+ */
 export async function startService(world: World, { extend, onFatal }: ServiceOptions): Promise<Service> {
   await enableWasmKeccak();
   const server = await buildServer(world, { onFatal });

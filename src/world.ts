@@ -13,14 +13,17 @@ import type { ProcessMemory } from "./kernel/processMemory.ts";
 import type { Wake } from "./kernel/wake.ts";
 
 /**
- * The only access to impure parts: time, randomness, the database, the chains and waiting. All code that uses one takes a World, or the
- * part of it that it needs.
+ * The only access to impure parts: time, randomness, the database, the chains and waiting. All code that uses one takes
+ * a World, or the part of it that it needs.
  */
 export type World = {
   readonly config: Config;
   readonly db: Db;
   readonly clock: Clock;
-  /** Reads the time of the clock's source again; absent where the clock has none. Rejects when the source does not answer. */
+  /**
+   * Reads the time of the clock's source again; absent where the clock has none. Rejects when the source does not
+   * answer.
+   */
   readonly refreshClock?: () => Promise<void>;
   /** What the alarms read from this machine; absent in a simulation. */
   readonly hostMetrics?: HostMetrics;

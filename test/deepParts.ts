@@ -2,7 +2,8 @@ import type { DeepPart } from "../scripts/tests/deepParts.ts";
 import { plantedBugs } from "./plantedBugs/plantedBugs.ts";
 import { mutants } from "./sim/mutants.ts";
 
-// What takes too long for every commit. `npm test` has a sample of each of these; a share of them runs after it in .ci/run.
+// What takes too long for every commit. `npm test` has a sample of each of these; a share of them runs after it in
+// .ci/run.
 
 const SEEDS = 300;
 const SEEDS_PER_PART = 50;

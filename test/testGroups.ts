@@ -1,8 +1,9 @@
 import type { TestRunSetup } from "../scripts/tests/groups.ts";
 import { shareTestServer } from "./support/database.ts";
 
-// Which files of `npm test` share a process. A file of a shared group opens databases, accounts and chains of its own, and leaves the
-// clock and the environment as they were. Files that measure, start services or read the processes of the machine run alone.
+// Which files of `npm test` share a process. A file of a shared group opens databases, accounts and chains of its own,
+// and leaves the clock and the environment as they were. Files that measure, start services or read the processes of
+// the machine run alone.
 
 /** Modules whose one instance all files of a process use. */
 const TEST_APIS = ["test/support/api.ts", "test/support/remoteGateApi.ts", "test/support/testDatabaseFailures.ts"];

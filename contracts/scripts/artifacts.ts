@@ -9,8 +9,8 @@ import { hubSalt as checkedInSalt } from "../../packages/inbox/src/hub.generated
 import { artifactPath, runForge } from "./forge.ts";
 import { mineSalt } from "./mineSalt.ts";
 
-// Compiles the contracts and writes the generated files for the rest of the project: addresses, code and ABI. Every edit of a contract
-// moves these addresses, so the files are checked in, and a test compares them with a fresh build.
+// Compiles the contracts and writes the generated files for the rest of the project: addresses, code and ABI. Every
+// edit of a contract moves these addresses, so the files are checked in, and a test compares them with a fresh build.
 
 const deterministicDeployer: Hex = "0x4e59b44847b379578588920ca78fbf26c0b4956c";
 /** The code of an inbox leaves out this many zero bytes of the hub's address: `ZERO_BYTES` in Clone.sol. */
@@ -147,8 +147,8 @@ function cctpV2AdapterFile(adapter: Compiled): string {
 }
 
 function renderAbiFile(hub: Abi, others: Abi): string {
-  // A failed item of a batch is reported by its error selector, and an adapter's error passes through the hub unchanged. The ABI
-  // therefore includes the errors of both.
+  // A failed item of a batch is reported by its error selector, and an adapter's error passes through the hub
+  // unchanged. The ABI therefore includes the errors of both.
   const known = new Set(hub.map((item) => JSON.stringify(item)));
   const errors = others.filter((item) => item.type === "error" && !known.has(JSON.stringify(item)));
   return `${fileHeader}\n/** ABI of the hub, with the errors of an inbox and of the adapters. */\nexport const hubAbi = ${JSON.stringify([...hub, ...errors], undefined, 2)} as const;\n`;

@@ -13,7 +13,10 @@ const CONTRACTS = { transmitter: "MessageTransmitter", minter: "TokenMinter", me
 
 export const doublesPath = fileURLToPath(new URL("../../src/dev/chains/cctpDoubles.generated.json", import.meta.url));
 
-/** The content of the generated file: the creation code of each double, without constructor arguments. Throws when forge fails. */
+/**
+ * The content of the generated file: the creation code of each double, without constructor arguments. Throws when forge
+ * fails.
+ */
 export async function buildDoubles(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "tributary-doubles-"));
   try {

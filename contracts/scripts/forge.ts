@@ -20,8 +20,8 @@ function forgeBinary(): string {
 export type ForgeRun = { readonly exitCode: number; readonly output: string };
 
 /**
- * Runs forge in the contracts folder or a copy of it, with its compiler on this Node. `output` contains both streams in the order of
- * arrival.
+ * Runs forge in the contracts folder or a copy of it, with its compiler on this Node. `output` contains both streams in
+ * the order of arrival.
  */
 export async function runForge(parameters: readonly string[], directory = contractsDirectory): Promise<ForgeRun> {
   const path = [dirname(process.execPath), process.env["PATH"] ?? ""].join(delimiter);

@@ -16,8 +16,8 @@ import type { TestChain } from "../../test/support/chain.ts";
 import { measureBridge } from "./gasBridge.ts";
 import { forwarderCode } from "./gasFloor.ts";
 
-// Measures the gas of real transactions with Circle's own token. Each chain starts in the same state, so the figures are reproducible.
-// They are checked in as contracts/gas.json, which `node contracts/scripts/gas.ts` updates.
+// Measures the gas of real transactions with Circle's own token. Each chain starts in the same state, so the figures
+// are reproducible. They are checked in as contracts/gas.json, which `node contracts/scripts/gas.ts` updates.
 
 const depositUnits = 100_000_000n;
 const batchSize = 100;
@@ -35,8 +35,8 @@ export type GasFigures = Readonly<Record<(typeof names)[number], number>>;
 
 const names = [
   /**
-   * 21,000 and two token transfers to accounts with a balance, the second of which empties the sender. A settlement empties the inbox, for
-   * which the chain refunds 4,800 gas, so the floor must too.
+   * 21,000 and two token transfers to accounts with a balance, the second of which empties the sender. A settlement
+   * empties the inbox, for which the chain refunds 4,800 gas, so the floor must too.
    */
   "floor",
   "settleFirst",
@@ -54,7 +54,9 @@ const names = [
   "nettedEmpty",
   /** A batch of a hundred, one of them with a payout that the issuer blocked. */
   "manyOneBlocked",
-  /** Giving the balance of an inbox to the bridge, and receiving it on the settle chain in the transaction that settles. */
+  /**
+   * Giving the balance of an inbox to the bridge, and receiving it on the settle chain in the transaction that settles.
+   */
   "burnFirst",
   "burnRepeat",
   "receiveStandardFirst",

@@ -12,8 +12,9 @@ import { deployLocalBridge, localBridge, type BridgeSide } from "../../src/dev/c
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import type { TestChain } from "../../test/support/chain.ts";
 
-// Measures burns, and receipts that settle. Hub, adapter and token are the real ones. Messenger, minter and transmitter are doubles with the
-// issuer's functions and checks and not its code, so the figures are not those of a public network.
+// Measures burns, and receipts that settle. Hub, adapter and token are the real ones. Messenger, minter and transmitter
+// are doubles with the issuer's functions and checks and not its code, so the figures are not those of a public
+// network.
 
 /** What the same calls cost with the issuer's own contracts, version 2.1, measured once by hand. */
 export const ISSUER_GAS = {
@@ -28,14 +29,19 @@ export const ISSUER_GAS = {
 /** How much of the issuer's figure a call may cost. */
 export const ISSUER_GAS_PARTS_MAX = 1.02;
 
-/** `relay`: the bridge's own receipt alone, in a transaction of its own. The rest of a receipt that settles is the hub's. */
+/**
+ * `relay`: the bridge's own receipt alone, in a transaction of its own. The rest of a receipt that settles is the
+ * hub's.
+ */
 type BridgeFigures = Record<keyof typeof ISSUER_GAS | "relayStandard" | "relayFast", number>;
 type BridgeOptions = { terms: Terms; depositUnits: bigint };
 type Crossing = { burn: number; receive: number };
 
 const transmitterAbi = parseAbi(["function receiveMessage(bytes message, bytes attestation) returns (bool success)"]);
 
-/** `terms`: those of an inbox that settles on `home`, without routes. Payout and fee recipient must have balances there. */
+/**
+ * `terms`: those of an inbox that settles on `home`, without routes. Payout and fee recipient must have balances there.
+ */
 export async function measureBridge(home: TestChain, away: TestChain, options: BridgeOptions): Promise<BridgeFigures> {
   const sides = [home, away].map(({ chainId, client, usdc }, domain): BridgeSide => {
     return { chainId, client, token: usdc.address, bridge: localBridge(chainId, domain) };

@@ -5,8 +5,8 @@ import type { Hex } from "viem";
 const transferBytes = 68;
 
 /**
- * Creation code of a contract that calls the token once for every 68 bytes of its calldata, and does nothing else. It is the lower bound
- * for the gas of a settlement.
+ * Creation code of a contract that calls the token once for every 68 bytes of its calldata, and does nothing else. It
+ * is the lower bound for the gas of a settlement.
  */
 export function forwarderCode(token: Hex): Hex {
   const part = numberToHex(transferBytes, { size: 1 });

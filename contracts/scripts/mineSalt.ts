@@ -3,8 +3,8 @@ import type { Hex } from "viem";
 import { keccak256 } from "../../packages/inbox/src/keccak.ts";
 import { enableWasmKeccak } from "../../packages/inbox/src/wasmKeccak.ts";
 
-// Finds the salt of a deployment whose address begins with zero bytes. The salts are the numbers from 0 on, so that the search always
-// finds the same one. Three zero bytes take 17 million tries on average: half a minute.
+// Finds the salt of a deployment whose address begins with zero bytes. The salts are the numbers from 0 on, so that the
+// search always finds the same one. Three zero bytes take 17 million tries on average: half a minute.
 
 const SALT_START = 21;
 const SALTS_PER_WORD = 2 ** 32;

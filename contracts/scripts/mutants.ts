@@ -6,8 +6,8 @@ import { contractsDirectory, runForge } from "./forge.ts";
 import { mutations } from "./mutations.ts";
 import type { Mutation } from "./mutations.ts";
 
-// Plants one bug after the other in a copy of the contracts and checks that a test fails. A bug that passes shows a missing test. All take
-// less than ten minutes on two idle cores: npm run mutants:contracts [part of a name].
+// Plants one bug after the other in a copy of the contracts and checks that a test fails. A bug that passes shows a
+// missing test. All take less than ten minutes on two idle cores: npm run mutants:contracts [part of a name].
 
 /** Copies that are tested at once. The compiler uses one core. */
 const COPIES = 2;
@@ -61,8 +61,8 @@ async function copyContracts(root: string): Promise<string> {
   for (const name of ["src", "test", "scripts"])
     await cp(join(contractsDirectory, name), join(copy, name), { recursive: true });
   const settings = await readFile(join(contractsDirectory, "foundry.toml"), "utf8");
-  // A bug may leave a variable unused, and the compiler's warning must not be what catches it. Compiling via IR takes ten times as long
-  // and behaves the same.
+  // A bug may leave a variable unused, and the compiler's warning must not be what catches it. Compiling via IR takes
+  // ten times as long and behaves the same.
   const quick = settings.replace('deny = "warnings"\n', "").replaceAll("via_ir = true", "via_ir = false");
   await writeFile(join(copy, "foundry.toml"), quick);
   const modules = fileURLToPath(new URL("../../node_modules", import.meta.url));
@@ -96,7 +96,9 @@ async function runMutation(copy: string, mutation: Mutation): Promise<MutantResu
   return { caughtBy, seconds: (performance.now() - startedMs) / 1000 };
 }
 
-/** Returns the failed tests. Throws when forge failed without one, because a bug that does not compile proves nothing. */
+/**
+ * Returns the failed tests. Throws when forge failed without one, because a bug that does not compile proves nothing.
+ */
 function failedTests(output: string, mutation: Mutation): string[] {
   const names = [...output.matchAll(/^\[FAIL.*?\] (\w+)\(/gms)].map(([, name]) => name ?? "");
   if (names.length === 0) throw new Error(`"${mutation.name}" does not compile:\n${output}`);

@@ -4,7 +4,8 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
-// Which state of the contracts has passed the runs of forge. A run whose inputs are unchanged would only repeat its result.
+// Which state of the contracts has passed the runs of forge. A run whose inputs are unchanged would only repeat its
+// result.
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 /** Runs everything again, whatever is recorded. */

@@ -5,10 +5,14 @@ import { fileURLToPath } from "node:url";
 import { compile, PROGRAM_NAMES, programsDirectory } from "./compile.ts";
 import type { ProgramName } from "./compile.ts";
 
-// Compiles the programs and writes the committed files: node programs/scripts/build.ts. An edit of the inbox program changes its hash, and a
-// program that stands on chain can never be changed: inboxes of another program have other addresses.
+// Compiles the programs and writes the committed files: node programs/scripts/build.ts. An edit of the inbox program
+// changes its hash, and a program that stands on chain can never be changed: inboxes of another program have other
+// addresses.
 
-/** The address in place of the published program's, until that is deployed. Its key signs one transaction on each cluster, which creates the program. */
+/**
+ * The address in place of the published program's, until that is deployed. Its key signs one transaction on each
+ * cluster, which creates the program.
+ */
 const PROGRAM_ID = "A27yWq6ooL214xBC1oaNCdJ4dKyDborZRVkc59PXcMwR";
 
 /** CAIP-2 references of the public clusters: the first 32 characters of their genesis hashes. */

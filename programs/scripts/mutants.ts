@@ -8,8 +8,8 @@ import { compile, programsDirectory } from "./compile.ts";
 import { mutations } from "./mutations.ts";
 import type { Mutation } from "./mutations.ts";
 
-// Plants one bug after the other in a copy of the program and checks that a test fails. A bug that passes shows a missing test:
-// npm run mutants:programs [-- part of a name] [-- --part 1/4]. It needs clang-19.
+// Plants one bug after the other in a copy of the program and checks that a test fails. A bug that passes shows a
+// missing test: npm run mutants:programs [-- part of a name] [-- --part 1/4]. It needs clang-19.
 
 const FILES_QUICK = [
   "settle",

@@ -1,4 +1,5 @@
-// Packs a compiled object file into the only form that the loader of SBPF v3 accepts here: an ELF header, one program header, and the code.
+// Packs a compiled object file into the only form that the loader of SBPF v3 accepts here: an ELF header, one program
+// header, and the code.
 
 const ELF_HEADER_BYTES = 64;
 const PROGRAM_HEADER_BYTES = 56;
@@ -18,8 +19,8 @@ const ENTRY = "entrypoint";
 type Section = { readonly name: string; readonly index: number; readonly offset: number; readonly size: number };
 
 /**
- * Packs the object. Throws an Error for constants, data or relocations, which the code must not need; for an entry point that is not the first
- * function; and for 32-bit operations, whose results differ between eBPF and SBPF v3.
+ * Packs the object. Throws an Error for constants, data or relocations, which the code must not need; for an entry
+ * point that is not the first function; and for 32-bit operations, whose results differ between eBPF and SBPF v3.
  */
 export function pack(object: Buffer): Buffer {
   const sections = readSections(object);
@@ -68,7 +69,10 @@ function readText(object: Buffer, from: number): string {
   return object.toString("latin1", from, object.indexOf(0, from));
 }
 
-/** SBPF v3 sign-extends the results of 32-bit addition, subtraction and multiplication, where eBPF, for which the code was made, zero-extends. */
+/**
+ * SBPF v3 sign-extends the results of 32-bit addition, subtraction and multiplication, where eBPF, for which the code
+ * was made, zero-extends.
+ */
 function refuseNarrowOperations(code: Buffer): void {
   const [narrowArithmetic, narrowJump, byteSwap, loadWideConstant] = [4, 6, 0xdc, 0x18];
   for (let at = 0; at < code.length; at += INSTRUCTION_BYTES) {

@@ -20,7 +20,8 @@ import { evmInbox, saltOf, Scene } from "./support/scene.ts";
 import { approve, createAuxiliary, instruction, sendLamports, transferTokens, u32, u64 } from "./support/tokens.ts";
 import { createKeypair } from "./support/world.ts";
 
-// Every way that a thief may try to divert a burn, or to keep a hold on later deposits, with and without the messenger on his side.
+// Every way that a thief may try to divert a burn, or to keep a hold on later deposits, with and without the messenger
+// on his side.
 
 const scene = new Scene();
 const { world, operator, thief, mint, otherMint, thiefAccount, robber } = scene;

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { measureCosts } from "../scripts/measure.ts";
 
-// Compute units of the program's own transactions. They do not depend on the machine; the bumps of random addresses change some by a little.
+// Compute units of the program's own transactions. They do not depend on the machine; the bumps of random addresses
+// change some by a little.
 
 const costs = new Map(measureCosts().map((cost) => [cost.name, cost]));
 const unitsOf = (name: string) => costs.get(name)?.computeUnits ?? assert.fail(name);

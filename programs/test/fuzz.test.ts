@@ -12,7 +12,8 @@ import { RECOVER_AFTER, Scene, START } from "./support/scene.ts";
 import { associated, tokenAccountData } from "./support/tokens.ts";
 import type { Keypair } from "./support/world.ts";
 
-// Random instructions against the invariants: conservation, destination, exact fee, idempotence, authorities and lamports.
+// Random instructions against the invariants: conservation, destination, exact fee, idempotence, authorities and
+// lamports.
 
 /** A sample; `npm run test:deep` runs twice 20,000. */
 const ROUNDS = Number(process.env["TRIBUTARY_FUZZ_ROUNDS"] ?? 4_000);

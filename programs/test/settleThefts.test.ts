@@ -27,7 +27,9 @@ const { world, operator, merchant, thief, mint, otherMint, thiefAccount, payoutA
 const victim = scene.paid(500_000_000n);
 const victimTerms = victim.terms as SolanaPayTerms;
 
-/** The victim's accounts under other terms, with the bump that is right for those: a wrong bump alone would be refused. */
+/**
+ * The victim's accounts under other terms, with the bump that is right for those: a wrong bump alone would be refused.
+ */
 function forge(change: Partial<SolanaPayTerms>) {
   const forged = scene.compute({ ...victimTerms, ...change });
   return { ...forged, address: victim.address, tokenAccount: victim.tokenAccount };

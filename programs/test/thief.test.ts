@@ -21,8 +21,9 @@ import { evmInbox, RECOVER_AFTER, Scene, START } from "./support/scene.ts";
 import { approve, associated, closeTokens, createAssociated, sendLamports, transferTokens } from "./support/tokens.ts";
 import { createKeypair } from "./support/world.ts";
 
-// A thief with every key of the installation: operator, fee wallet, payer, and a messenger and a mint of his own. Only the keys of the
-// merchant's payout wallet and recovery are not his. He sends his transactions before and after recoverAfter.
+// A thief with every key of the installation: operator, fee wallet, payer, and a messenger and a mint of his own. Only
+// the keys of the merchant's payout wallet and recovery are not his. He sends his transactions before and after
+// recoverAfter.
 
 const TRANSACTIONS = 1_200;
 const DEPOSIT = 50_000_000n;

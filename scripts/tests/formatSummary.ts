@@ -3,7 +3,9 @@ import type { TestOutcome } from "./runAgain.ts";
 
 const SLOWEST_SHOWN = 10;
 
-/** The summary of a run: failures, the time of each part, the slowest files, and the counts as node:test prints them. */
+/**
+ * The summary of a run: failures, the time of each part, the slowest files, and the counts as node:test prints them.
+ */
 export function formatSummary({ results, overcome }: TestOutcome, durationMs: number): string {
   const counts = totalCounts(results);
   const lines = [

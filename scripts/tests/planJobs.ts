@@ -13,7 +13,9 @@ export type JobSelection = {
   isolatesFiles: boolean;
 };
 
-/** The processes of a run, the longest first. Throws for a file without a group, and for a path that selects no file. */
+/**
+ * The processes of a run, the longest first. Throws for a file without a group, and for a path that selects no file.
+ */
 export function planJobs(setup: TestRunSetup, { root, paths, isolatesFiles }: JobSelection): TestJob[] {
   const byGroup = assignGroups(setup, findTestFiles(root));
   assertCostsAreKnown(setup, byGroup);

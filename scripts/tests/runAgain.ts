@@ -8,8 +8,8 @@ export type TestOutcome = { results: JobResult[]; overcome: JobResult[] };
 const FILES_MAX = 10;
 
 /**
- * Runs each file with a failure once more, alone in its process. A test that passes then depends on the load or on its neighbours: the
- * run succeeds and tells the first error.
+ * Runs each file with a failure once more, alone in its process. A test that passes then depends on the load or on its
+ * neighbours: the run succeeds and tells the first error.
  */
 export async function runAgain(
   first: readonly JobResult[],

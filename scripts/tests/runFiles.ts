@@ -5,8 +5,8 @@ import process from "node:process";
 import { beforeEach, suite } from "node:test";
 import { pathToFileURL } from "node:url";
 
-// The entry point of a test process. Each file becomes its own suite, so that hooks stay separate and failures name the file.
-// The runner's pipe closes when the runner ends, kill -9 included; then this process ends as well.
+// The entry point of a test process. Each file becomes its own suite, so that hooks stay separate and failures name the
+// file. The runner's pipe closes when the runner ends, kill -9 included; then this process ends as well.
 
 export type FilesToRun = { root: string; files: readonly string[]; preload: readonly string[] };
 export const FILES_VARIABLE = "TRIBUTARY_TEST_FILES";
@@ -29,7 +29,10 @@ let loaded: Promise<void> = Promise.resolve();
 for (const file of files) suite(file, { timeout: Infinity }, () => loadFile(file));
 void loaded.then(stopPromiseTracking);
 
-/** Loads a file with its tests. Synchronously, unless a module of it awaits at its top level, because every promise costs here. */
+/**
+ * Loads a file with its tests. Synchronously, unless a module of it awaits at its top level, because every promise
+ * costs here.
+ */
 function loadFile(file: string): Promise<void> | undefined {
   try {
     require(join(root, file));
@@ -37,7 +40,8 @@ function loadFile(file: string): Promise<void> | undefined {
   } catch (error) {
     if ((error as { code?: unknown }).code !== "ERR_REQUIRE_ASYNC_MODULE") throw error;
   }
-  // One after the other, each in the scope of its suite: files that wait for the same module would otherwise share one suite.
+  // One after the other, each in the scope of its suite: files that wait for the same module would otherwise share one
+  // suite.
   const scope = new AsyncResource("TestFile");
   const load = loaded.then(() => scope.runInAsyncScope(() => import(urlOf(file)))).then(() => undefined);
   loaded = load.catch(() => undefined);
@@ -45,8 +49,9 @@ function loadFile(file: string): Promise<void> | undefined {
 }
 
 /**
- * node:test follows every promise from its creation to its collection, which makes one thirty times as expensive. While files load, this
- * finds the suite of a test. Afterwards it would only name the test of an uncaught error, as `reportUncaughtErrors` does.
+ * node:test follows every promise from its creation to its collection, which makes one thirty times as expensive. While
+ * files load, this finds the suite of a test. Afterwards it would only name the test of an uncaught error, as
+ * `reportUncaughtErrors` does.
  */
 function holdPromiseTracking(): () => void {
   type Hook = { enable: (this: Hook) => Hook; disable: (this: Hook) => Hook };

@@ -75,8 +75,8 @@ async function listLate({ db, clock, config }: CrossingCheckWorld): Promise<Wait
 }
 
 /**
- * Proven burns that have not landed, and burns whose proofs the chain refused, by their settle chain, with the reason of the oldest. Those of the
- * second and third queue wait for their turns, and are not among them.
+ * Proven burns that have not landed, and burns whose proofs the chain refused, by their settle chain, with the reason
+ * of the oldest. Those of the second and third queue wait for their turns, and are not among them.
  */
 async function listUnreceived({ db, clock }: CrossingCheckWorld): Promise<Waiting[]> {
   const { rows } = await sql<Waiting>`
@@ -89,7 +89,10 @@ async function listUnreceived({ db, clock }: CrossingCheckWorld): Promise<Waitin
   return rows;
 }
 
-/** Crossings of the first two queues that began more than a day ago, by their settle chain, with the reason of the oldest. */
+/**
+ * Crossings of the first two queues that began more than a day ago, by their settle chain, with the reason of the
+ * oldest.
+ */
 async function listPostponed({ db, clock }: CrossingCheckWorld): Promise<Waiting[]> {
   const { rows } = await sql<Waiting>`
     select min(crossing.chain) as chain, ${OLDEST}

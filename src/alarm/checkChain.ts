@@ -64,12 +64,17 @@ type CheckedChain = {
   chain: Chain;
   config: ChainConfig;
   cursor: CursorRow | undefined;
-  /** When this process began to scan, if it does: what nobody scanned before is no alarm yet. Monotonic milliseconds. */
+  /**
+   * When this process began to scan, if it does: what nobody scanned before is no alarm yet. Monotonic milliseconds.
+   */
   startedAtMs: number | undefined;
 };
 type HeadReply = { provider: string; head: BlockRef | undefined };
 
-/** Asks every provider for its head, directly: a check must start no cooldown. Takes a few seconds at most, and never rejects. */
+/**
+ * Asks every provider for its head, directly: a check must start no cooldown. Takes a few seconds at most, and never
+ * rejects.
+ */
 export async function checkChain(world: ChainCheckWorld, checked: CheckedChain): Promise<AlarmCondition[]> {
   const { chain, config } = checked;
   const health = getChainHealth(world, chain);

@@ -20,7 +20,10 @@ const KEYS_MAX = 20;
 
 export type RowCheckWorld = Pick<World, "db" | "clock" | "config">;
 
-/** The alarms that the database shows. Every statement uses an index of open rows, so its cost does not grow with history. */
+/**
+ * The alarms that the database shows. Every statement uses an index of open rows, so its cost does not grow with
+ * history.
+ */
 export async function checkRows(world: RowCheckWorld): Promise<AlarmCondition[]> {
   const groups = await Promise.all([
     checkHeldDeposits(world),

@@ -40,8 +40,8 @@ export type AlarmWorld = Pick<
 >;
 
 /**
- * Runs every check. Logs each new alarm once as `error` and its end as `info`, and sends both to the configured receivers. A check that
- * cannot run leaves its alarms as they are.
+ * Runs every check. Logs each new alarm once as `error` and its end as `info`, and sends both to the configured
+ * receivers. A check that cannot run leaves its alarms as they are.
  */
 export async function updateAlarms(world: AlarmWorld): Promise<void> {
   const registry = world.memory.get(REGISTRY);
@@ -53,7 +53,10 @@ export async function updateAlarms(world: AlarmWorld): Promise<void> {
   await Promise.all(changes.map((change) => report(world, change)));
 }
 
-/** The alarms that are not over. Runs every check when this process does not run them regularly; it then reports nothing. */
+/**
+ * The alarms that are not over. Runs every check when this process does not run them regularly; it then reports
+ * nothing.
+ */
 export async function readAlarms(world: AlarmWorld): Promise<ActiveAlarm[]> {
   if (isFresh(world)) return activeAlarms(world);
   const since = world.clock.now();
@@ -93,7 +96,10 @@ async function checkChains(world: AlarmWorld): Promise<AlarmCondition[]> {
   return (await Promise.all(chains)).flat();
 }
 
-/** The alarms that are not over, oldest first. Without a recent check it checks the rows first. Rejects when the database does not answer. */
+/**
+ * The alarms that are not over, oldest first. Without a recent check it checks the rows first. Rejects when the
+ * database does not answer.
+ */
 export async function listActiveAlarms(
   world: Pick<World, "db" | "clock" | "config" | "memory">,
 ): Promise<ActiveAlarm[]> {

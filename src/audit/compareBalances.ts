@@ -8,10 +8,14 @@ import { compareInboxes, isDifferent } from "../watch/reconcile/compareInboxes.t
 import type { ComparedInbox } from "../watch/reconcile/passPages.ts";
 import type { World } from "../world.ts";
 
-// Compares the ledger with the chain now, for an operator who asks. A transfer that this service never saw leaves no row to query, but it
-// changes the balance on the chain. The service compares by itself too (`src/watch/reconcile`), and only at final blocks.
+// Compares the ledger with the chain now, for an operator who asks. A transfer that this service never saw leaves no
+// row to query, but it changes the balance on the chain. The service compares by itself too (`src/watch/reconcile`),
+// and only at final blocks.
 
-/** `chainUnits` above `ledgerUnits`: an unseen deposit, or a balance change without a transfer. Below: a withdrawal without a transfer. */
+/**
+ * `chainUnits` above `ledgerUnits`: an unseen deposit, or a balance change without a transfer. Below: a withdrawal
+ * without a transfer.
+ */
 export type BalanceDifference = ComparedBalance;
 
 export type BalanceComparison = {
@@ -27,8 +31,9 @@ export type BalanceComparison = {
 const PAGE_MAX = 100;
 
 /**
- * Compares all inboxes, or the newest `inboxesMax`, with one chain, for each of its tokens, page by page at the newest booked block. Fewer are compared
- * when the providers no longer have a recorded block. Throws ProviderFailed when no provider answers.
+ * Compares all inboxes, or the newest `inboxesMax`, with one chain, for each of its tokens, page by page at the newest
+ * booked block. Fewer are compared when the providers no longer have a recorded block. Throws ProviderFailed when no
+ * provider answers.
  */
 export async function compareBalances(
   world: Pick<World, "db" | "catalog" | "log" | "memory">,

@@ -16,8 +16,8 @@ export const ledgerAuditChecks: readonly Check[] = [
 ];
 
 /**
- * Finds rows that contradict each other. Each check is one statement, so it may run beside any number of writers. Returns an empty list
- * when all checks hold. It reads whole tables.
+ * Finds rows that contradict each other. Each check is one statement, so it may run beside any number of writers.
+ * Returns an empty list when all checks hold. It reads whole tables.
  */
 export async function runLedgerChecks(db: Db): Promise<Violation[]> {
   return runChecks(db, ledgerAuditChecks);

@@ -9,12 +9,18 @@ type ServiceWorld = Pick<World, "db" | "clock" | "memory">;
 /** Since when no request of a kind has got a sound answer in this process, when the last one failed, and why. */
 export type ServiceFailure = { readonly since: Date; readonly lastAt: Date; readonly reason: string };
 
-/** Longer than any time between two requests of a kind while there is something to ask: an older failure says nothing of the present. */
+/**
+ * Longer than any time between two requests of a kind while there is something to ask: an older failure says nothing of
+ * the present.
+ */
 const FAILURE_MS = 900_000;
 
 const FAILURES: MemorySlot<Map<CallKind, ServiceFailure>> = { create: () => new Map() };
 
-/** Makes one request to the bridge's service, remembers how it went, and stops all calls when the service refuses further ones. */
+/**
+ * Makes one request to the bridge's service, remembers how it went, and stops all calls when the service refuses
+ * further ones.
+ */
 export async function askService<Answer>(
   world: ServiceWorld,
   kind: CallKind,

@@ -1,12 +1,15 @@
 import type { BurnProof, BurnTracking } from "../chain/bridge.ts";
 import type { Crossing, ProofHolder, StoredProof } from "./store.ts";
 
-// Which burn gets which proof. Equal burns of an inbox fit each other's proofs, and a service may answer one with the proof of another. Each proof
-// brings the same units to the same inbox, so any of them will do, as long as each burn gets one.
+// Which burn gets which proof. Equal burns of an inbox fit each other's proofs, and a service may answer one with the
+// proof of another. Each proof brings the same units to the same inbox, so any of them will do, as long as each burn
+// gets one.
 
 type AskedBurn = { crossing: Crossing; tracking: BurnTracking | undefined };
 
-/** Gives each burn the first proof that no crossing and no burn before it holds. `holders`: by the proof's number. Pure. */
+/**
+ * Gives each burn the first proof that no crossing and no burn before it holds. `holders`: by the proof's number. Pure.
+ */
 export function assignProofs(
   burns: readonly AskedBurn[],
   holders: ReadonlyMap<string, Pick<ProofHolder, "movement_id">>,
@@ -43,8 +46,9 @@ function isKnownToExpire(burn: Crossing, proof: BurnProof): boolean {
 }
 
 /**
- * The transaction whose messages may hold the proof of a burn whose own proofs others hold: that of an equal burn of another transaction, which
- * then holds one that is not its own. Undefined without one. Attempts choose among several, so that none repeats without end. Pure.
+ * The transaction whose messages may hold the proof of a burn whose own proofs others hold: that of an equal burn of
+ * another transaction, which then holds one that is not its own. Undefined without one. Attempts choose among several,
+ * so that none repeats without end. Pure.
  */
 export function findSwapped(burn: Crossing, holders: readonly ProofHolder[]): string | undefined {
   const swapped = holders.filter(

@@ -2,8 +2,8 @@ import type { Db } from "../db/database.ts";
 import { addMs, CLOCK_DIFFERENCE_MS_MAX } from "../kernel/clock.ts";
 import { closeBudgets, takeBudget } from "./store.ts";
 
-// All processes together make at most ten calls a second to a bridge's service: nine about burns and one about fees. It answers 35 and
-// refuses everything for five minutes after more.
+// All processes together make at most ten calls a second to a bridge's service: nine about burns and one about fees. It
+// answers 35 and refuses everything for five minutes after more.
 
 /** The least time that one call of a kind takes of the budget, in milliseconds. */
 const CALL_MS = { messages: 112, fees: 1_000 } as const;

@@ -11,8 +11,9 @@ type ChooseWorld = FeesWorld & Pick<World, "config">;
 const FAST_FROM_MS = 60_000;
 
 /**
- * The pinned route that a burn of an asset takes now: fast where that saves time, and where the bridge's present fee is within the configured
- * limit and the pinned cap; otherwise standard. Undefined without routes. Throws BridgeUnavailable when the fees are to be asked for soon.
+ * The pinned route that a burn of an asset takes now: fast where that saves time, and where the bridge's present fee is
+ * within the configured limit and the pinned cap; otherwise standard. Undefined without routes. Throws
+ * BridgeUnavailable when the fees are to be asked for soon.
  */
 export async function chooseRoute(
   world: ChooseWorld,

@@ -30,8 +30,8 @@ const FEES: MemorySlot<FeeMemory> = {
 };
 
 /**
- * The bridge's present fees, or the last known ones; undefined while the service reports none. Throws BridgeUnavailable while none are known
- * and the budget of calls is used up.
+ * The bridge's present fees, or the last known ones; undefined while the service reports none. Throws BridgeUnavailable
+ * while none are known and the budget of calls is used up.
  */
 export async function findFees(world: FeesWorld, pair: BridgePair): Promise<BridgeFees | undefined> {
   const memory = world.memory.get(FEES);

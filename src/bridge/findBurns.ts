@@ -18,8 +18,9 @@ import {
 } from "../watch/store/awaitedBurnStore.ts";
 import { findCursor } from "../watch/store/store.ts";
 
-// A provider that hides a payment and the burn that took it leaves the inbox as empty as the books say. Only the mint on the settle chain
-// shows both. So each mint is matched with a crossing, and the inbox of an unmatched one is searched on the burn's chain.
+// A provider that hides a payment and the burn that took it leaves the inbox as empty as the books say. Only the mint
+// on the settle chain shows both. So each mint is matched with a crossing, and the inbox of an unmatched one is
+// searched on the burn's chain.
 
 type DueMint = { mintId: bigint; isOver: boolean; isKnown: boolean; isOpen: boolean };
 
@@ -29,8 +30,9 @@ const CLAIM_MS = 120_000;
 const SEARCH_AGAIN_MS_MIN = 120_000;
 
 /**
- * Forgets the mints whose burns on this chain are known, and continues the search for one other. It records the transfers of that inbox which
- * the chain shows, so the crossing begins as any other. Throws ProviderFailed when no provider answers.
+ * Forgets the mints whose burns on this chain are known, and continues the search for one other. It records the
+ * transfers of that inbox which the chain shows, so the crossing begins as any other. Throws ProviderFailed when no
+ * provider answers.
  */
 export async function findBurns(world: WatchWorld, chain: Chain): Promise<void> {
   const domain = findWatchedChain(world.catalog, chain.caip2)?.cctp?.domain;
@@ -53,8 +55,9 @@ export async function findBurns(world: WatchWorld, chain: Chain): Promise<void> 
 }
 
 /**
- * The due mints. `isOver`: its crossing has landed, or a reorganisation dropped it. `isKnown`: a crossing names it. `isOpen`: the proof of an open burn of the same inbox and amount
- * may name it yet. A search that has begun ends first: it may have found the burn and not yet the payment.
+ * The due mints. `isOver`: its crossing has landed, or a reorganisation dropped it. `isKnown`: a crossing names it.
+ * `isOpen`: the proof of an open burn of the same inbox and amount may name it yet. A search that has begun ends first:
+ * it may have found the burn and not yet the payment.
  */
 async function listDueMints(
   db: Db,

@@ -47,8 +47,8 @@ const TURN_ATTEMPTS = 8;
 type Target = { settleChain: Caip2; bridge: BridgeSender; signal: AbortSignal | undefined };
 
 /**
- * Signs transactions on the settle chain that receive proven burns and settle with them. Who receives does not matter: what a stranger
- * received is only settled. Returns the number of transactions signed.
+ * Signs transactions on the settle chain that receive proven burns and settle with them. Who receives does not matter:
+ * what a stranger received is only settled. Returns the number of transactions signed.
  */
 export async function receiveCrossings(world: ReceiveWorld, chain: Chain, signal?: AbortSignal): Promise<number> {
   const { bridge } = chain.sender;
@@ -80,7 +80,10 @@ async function compareAgain(world: ReceiveWorld, each: CrossingOfIntent): Promis
   await moveToQueue(world.db, { movementId, ...change, at });
 }
 
-/** Once an hour: as many crossings of the second queue as fit one transaction, dearest first, and then one of the third if there is room. */
+/**
+ * Once an hour: as many crossings of the second queue as fit one transaction, dearest first, and then one of the third
+ * if there is room.
+ */
 async function takeHourlyTurn(world: ReceiveWorld, target: Target): Promise<number> {
   const { settleChain, bridge, signal } = target;
   if (!(await isTurnFree(world.db, settleChain, world.clock.now()))) return 0;
@@ -101,7 +104,10 @@ async function takeHourlyTurn(world: ReceiveWorld, target: Target): Promise<numb
   return signed;
 }
 
-/** `hasTurn`: undefined until a transaction is ready to be signed. `workLeft`: what further transactions of it may do; 0 once one did not fit. */
+/**
+ * `hasTurn`: undefined until a transaction is ready to be signed. `workLeft`: what further transactions of it may do; 0
+ * once one did not fit.
+ */
 type Turn = { hasTurn: boolean | undefined; workLeft: bigint };
 
 async function listTurn(world: ReceiveWorld, settleChain: Caip2, queue: number): Promise<CrossingOfIntent[]> {
@@ -113,7 +119,10 @@ async function listTurn(world: ReceiveWorld, settleChain: Caip2, queue: number):
 /** `mayWait`: whether it is moved to the second queue when it is worth less than its mint costs. */
 type Reception = { each: CrossingOfIntent; mayWait: boolean; turn?: Turn };
 
-/** A crossing that fails waits, and does not delay the others. Returns the work of the transaction; undefined when none was signed. */
+/**
+ * A crossing that fails waits, and does not delay the others. Returns the work of the transaction; undefined when none
+ * was signed.
+ */
 async function receiveOrPostpone(
   world: ReceiveWorld,
   target: Target,
@@ -213,12 +222,16 @@ function findRefusal(outlook: MintOutlook, { attempts }: Crossing): Refusal | un
     const waitMs = waitMsAfter(attempts, REFUSED_WAIT_MS_MAX);
     return { reason: `${PROOF_REFUSED} ${outlook.reason}`, attempts: attempts + 1, waitMs };
   }
-  // The number was used for something else: nothing arrives for this burn. The next proof has as long to land as the first.
+  // The number was used for something else: nothing arrives for this burn. The next proof has as long to land as the
+  // first.
   if (outlook.kind !== "received" || attempts < RECEIVED_ATTEMPTS_MAX) return undefined;
   return { reason: `${PROOF_REFUSED} nothing_arrived`, attempts: 0, waitMs: WAIT_MS_MIN };
 }
 
-/** Forgets a proof that does not prove the burn. It is asked for again, ever less often, and a sound one lands whenever it comes. */
+/**
+ * Forgets a proof that does not prove the burn. It is asked for again, ever less often, and a sound one lands whenever
+ * it comes.
+ */
 async function discard(world: ReceiveWorld, { crossing, intent }: CrossingOfIntent, refusal: Refusal): Promise<void> {
   const { movement_id: movementId } = crossing;
   const { reason, attempts, waitMs } = refusal;

@@ -3,7 +3,8 @@ import { addMs } from "../kernel/clock.ts";
 import type { MemorySlot } from "../kernel/processMemory.ts";
 import type { World } from "../world.ts";
 
-// A bridge's issuer may refuse the account that pays this service's fees. Then every burn of the chain waits, and no inbox is at fault.
+// A bridge's issuer may refuse the account that pays this service's fees. Then every burn of the chain waits, and no
+// inbox is at fault.
 
 type RefusedPayer = { readonly payer: string; readonly reason: string; readonly lastAt: Date };
 
@@ -13,7 +14,10 @@ const REFUSED: MemorySlot<Map<Caip2, RefusedPayer>> = { create: () => new Map() 
 
 type PayerWorld = Pick<World, "memory" | "clock">;
 
-/** Remembers how the last burn of a chain was prepared: `refused` undefined when it was not refused because of its payer. */
+/**
+ * Remembers how the last burn of a chain was prepared: `refused` undefined when it was not refused because of its
+ * payer.
+ */
 export function notePayer(
   { memory, clock }: PayerWorld,
   chain: Caip2,

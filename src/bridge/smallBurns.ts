@@ -10,10 +10,11 @@ import { parseUnits } from "../kernel/units.ts";
 import type { World } from "../world.ts";
 import { isBudgetFree, takeBudget, type CrossingOfIntent } from "./store.ts";
 
-// Anybody can burn what an inbox holds, down to a thousandth of a dollar, and on a cheap chain for almost nothing. Receiving costs the same for
-// every amount. So each settle chain has three queues. The first is received in time: crossings of reached prices, and all that are worth more than
-// their mint costs. The second is what is worth less: once an hour as much of it as fits one transaction, dearest first. The third is what is below
-// the minimum of its intent: one an hour, after the second.
+// Anybody can burn what an inbox holds, down to a thousandth of a dollar, and on a cheap chain for almost nothing.
+// Receiving costs the same for every amount. So each settle chain has three queues. The first is received in time:
+// crossings of reached prices, and all that are worth more than their mint costs. The second is what is worth less:
+// once an hour as much of it as fits one transaction, dearest first. The third is what is below the minimum of its
+// intent: one an hour, after the second.
 
 const INTERVAL_MS = 3_600_000;
 /** Why a proven burn of the second queue waits. */
@@ -32,8 +33,9 @@ export function noteMintFee({ memory }: Pick<World, "memory">, settleChain: Caip
 }
 
 /**
- * Whether a crossing of the first two queues belongs to the second: it is below the minimum, or worth less than its mint costs although its price is not
- * reached. Without a price of the native coin, or a mint's cost, the minimum alone decides.
+ * Whether a crossing of the first two queues belongs to the second: it is below the minimum, or worth less than its
+ * mint costs although its price is not reached. Without a price of the native coin, or a mint's cost, the minimum alone
+ * decides.
  */
 export async function isWorthLess(world: WorthWorld, each: CrossingOfIntent): Promise<boolean> {
   const { crossing, intent } = each;

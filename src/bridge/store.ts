@@ -31,8 +31,8 @@ const BURN_COLUMNS = {
 export const QUEUE = { inTime: 1, hourly: 2, small: 3 } as const;
 
 /**
- * The queue in which a crossing begins. Below the minimum of its intent it is small, as dust is, unless it reaches the price alone. A bridge mints
- * as many units as it burns, so both tokens have the same decimals.
+ * The queue in which a crossing begins. Below the minimum of its intent it is small, as dust is, unless it reaches the
+ * price alone. A bridge mints as many units as it burns, so both tokens have the same decimals.
  */
 const FIRST_QUEUE = sql`
   case when burn.units >= minimum.units then ${sql.lit(QUEUE.inTime)}
@@ -82,8 +82,8 @@ const latestWait = (at: Date) => addMs(at, CROSSING_WAIT_MS_MAX + CLOCK_DIFFEREN
 export type DueTransaction = { chain: Caip2; proof_tx: string; queue: number };
 
 /**
- * Transactions with burns that are due to be asked about: small burns last, else longest waiting first. Reads one burn of each transaction, because
- * anybody can put a thousand burns in one.
+ * Transactions with burns that are due to be asked about: small burns last, else longest waiting first. Reads one burn
+ * of each transaction, because anybody can put a thousand burns in one.
  */
 export async function listDueTransactions(
   db: Db,
@@ -155,7 +155,10 @@ export type BurnChange = { movementId: bigint; reason: string | null; retryAt: D
 
 const CHANGE_COLUMNS = { movement_id: "int8", reason: "text", proof_tx: "text", retry_at: "timestamptz" } as const;
 
-/** Postpones burns. `proof_tx`: the transaction whose messages are read next. `updated_at` is since when the reason is what it is. */
+/**
+ * Postpones burns. `proof_tx`: the transaction whose messages are read next. `updated_at` is since when the reason is
+ * what it is.
+ */
 export async function postponeBurns(
   db: Db,
   changes: readonly { movement_id: bigint; reason: string | null; proof_tx: string; retry_at: Date }[],
@@ -215,8 +218,8 @@ const PROOF_COLUMNS = {
 } as const;
 
 /**
- * Stores the proofs of burns, and returns the ids of those. After a refused proof a burn's attempts and times go on. A burn is left out when another
- * one has its proof, or when the crossing has moved on.
+ * Stores the proofs of burns, and returns the ids of those. After a refused proof a burn's attempts and times go on. A
+ * burn is left out when another one has its proof, or when the crossing has moved on.
  */
 export async function storeProofs(db: Db, proofs: readonly StoredProof[], at: Date): Promise<Set<bigint>> {
   if (proofs.length === 0) return new Set();
@@ -247,7 +250,10 @@ export async function storeProofs(db: Db, proofs: readonly StoredProof[], at: Da
 
 type AttestedClaim = { settleChain: Caip2; queue: number; at: Date; claimedUntil: Date; limit: number };
 
-/** Takes attested crossings of a queue that are due, longest waiting first, and returns those without a transaction of ours under way. */
+/**
+ * Takes attested crossings of a queue that are due, longest waiting first, and returns those without a transaction of
+ * ours under way.
+ */
 export async function claimAttested(
   db: Db,
   { settleChain, queue, at, claimedUntil, limit }: AttestedClaim,
@@ -335,7 +341,9 @@ export async function discardProof(
     .execute();
 }
 
-/** Locks a crossing that is still attested and has no other transaction than the one known. False when it has changed. */
+/**
+ * Locks a crossing that is still attested and has no other transaction than the one known. False when it has changed.
+ */
 export async function lockAttested(
   tx: Tx,
   { movement_id, outgoing_id }: Pick<Crossing, "movement_id" | "outgoing_id">,
@@ -358,7 +366,10 @@ export async function writeOutgoing(
     .execute();
 }
 
-/** Sets when a budget is free again, unless it is still used up. False then. `latest`: a later time was stored before a clock stepped back. */
+/**
+ * Sets when a budget is free again, unless it is still used up. False then. `latest`: a later time was stored before a
+ * clock stepped back.
+ */
 export async function takeBudget(
   db: Db,
   { name, freeAt, at, latest }: { name: string; freeAt: Date; at: Date; latest: Date },

@@ -35,9 +35,9 @@ const EXPIRED = "proof_expired";
 const RENEWED = "proof_asked_for_anew";
 
 /**
- * Asks the bridge's service about burns that are due, within the budget of all processes: one request for all burns of a transaction, because anybody
- * can put a thousand in one. A burn whose transaction is known needs nothing else: it may be asked about without end. Returns the number of burns asked
- * about.
+ * Asks the bridge's service about burns that are due, within the budget of all processes: one request for all burns of
+ * a transaction, because anybody can put a thousand in one. A burn whose transaction is known needs nothing else: it
+ * may be asked about without end. Returns the number of burns asked about.
  */
 export async function trackCrossings(world: TrackWorld, service: BridgeService): Promise<number> {
   const at = world.clock.now();
@@ -111,7 +111,10 @@ async function askAbout(
   return group.map((each) => ({ ...each, tracking: trackingOf.get(each) }));
 }
 
-/** Asks for a new proof. True when the service gives none, so that its messages are read in the same turn: one of them may be newer. */
+/**
+ * Asks for a new proof. True when the service gives none, so that its messages are read in the same turn: one of them
+ * may be newer.
+ */
 async function renewProof(world: TrackWorld, service: BridgeService, burn: Crossing): Promise<boolean> {
   const answer = await askService(world, "messages", () => service.renew(burn.mint ?? ""));
   burn.reason = RENEWED;

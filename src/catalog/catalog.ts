@@ -7,8 +7,8 @@ import {
 } from "../config/config.ts";
 import { namespaceOf, referenceOf, type Caip2, type Namespace } from "../kernel/caip.ts";
 
-// The live tokens: origins, which a payer may deposit, and rails, in which a merchant may be paid. Both come from the configuration at
-// start and never change while the process runs. Each intent stores the values that it depends on.
+// The live tokens: origins, which a payer may deposit, and rails, in which a merchant may be paid. Both come from the
+// configuration at start and never change while the process runs. Each intent stores the values that it depends on.
 
 export type Asset = {
   chain: Caip2;

@@ -28,7 +28,10 @@ export type CatalogRoute = {
   readonly minimumUnits: bigint;
 };
 
-/** Every route from an origin of the catalogue to a rail, ordered by leaf: the order of the root. Empty without a bridge. */
+/**
+ * Every route from an origin of the catalogue to a rail, ordered by leaf: the order of the root. Empty without a
+ * bridge.
+ */
 export function routesTo(catalog: Catalog, rail: Asset): CatalogRoute[] {
   const settle = findBridgedChain(catalog, rail);
   if (settle === undefined) return [];

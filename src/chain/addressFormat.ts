@@ -1,4 +1,5 @@
-// Addresses above a chain kind are texts in stored form. Their syntax, the payable ones and the search in an answer belong to the kind.
+// Addresses above a chain kind are texts in stored form. Their syntax, the payable ones and the search in an answer
+// belong to the kind.
 
 /** `malformed`: no address. `unpayable`: its money could never be moved; `reason` explains that in a sentence. */
 export type ParsedWallet = { address: string } | { problem: "malformed" } | { problem: "unpayable"; reason: string };

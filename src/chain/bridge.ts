@@ -1,5 +1,6 @@
-// The off-chain service of a bridge, of any kind. It proves to the settle chain what an inbox gave on another chain. It can delay a crossing
-// and not divert it: the chains verify the proof, and the inbox's address commits to where the units go.
+// The off-chain service of a bridge, of any kind. It proves to the settle chain what an inbox gave on another chain. It
+// can delay a crossing and not divert it: the chains verify the proof, and the inbox's address commits to where the
+// units go.
 
 /** A transfer by which an inbox gave units to a bridge. Units are the token's smallest ones. */
 export type BurnQuery = {
@@ -28,22 +29,28 @@ export type BurnProof = {
 };
 
 /**
- * `proven`: one proof for each burn of the transaction that fits the query. A transaction can hold several. `foreign`: the service has signed
- * messages of the transaction, and none is of this burn.
+ * `proven`: one proof for each burn of the transaction that fits the query. A transaction can hold several. `foreign`:
+ * the service has signed messages of the transaction, and none is of this burn.
  */
 export type BurnTracking =
   | { kind: "unseen" | "foreign" }
   | { kind: "pending"; reason: string | undefined }
   | { kind: "proven"; proofs: readonly BurnProof[] };
 
-/** What the bridge charges now from one domain to another, in millionths of the units; undefined where it offers no such speed. */
+/**
+ * What the bridge charges now from one domain to another, in millionths of the units; undefined where it offers no such
+ * speed.
+ */
 export type BridgeFees = { fastPpm: number | undefined; standardPpm: number | undefined };
 
 export interface BridgeService {
   /** All methods throw BridgeUnavailable when no sound answer came. Each is one request. */
   /** What it knows of each burn, in their order. */
   track(query: TransactionQuery): Promise<BurnTracking[]>;
-  /** Asks for a new proof of a burn whose proof has expired. `refused`: the service gives none, because it has a newer one or needs none. */
+  /**
+   * Asks for a new proof of a burn whose proof has expired. `refused`: the service gives none, because it has a newer
+   * one or needs none.
+   */
   renew(mint: string): Promise<"requested" | "refused">;
   fees(pair: { domain: number; settleDomain: number }): Promise<BridgeFees>;
   close(): Promise<void>;

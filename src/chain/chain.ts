@@ -16,7 +16,10 @@ export type Chain = {
   readonly feeds: readonly HeadFeed[];
 };
 
-/** Whether deposits are found by the balances of inboxes, because providers cannot list what moved. See ChainReader.holdings. */
+/**
+ * Whether deposits are found by the balances of inboxes, because providers cannot list what moved. See
+ * ChainReader.holdings.
+ */
 export function isReadByAccounts({ readers }: Pick<Chain, "readers">): boolean {
   return readers.some((reader) => reader.holdings !== undefined);
 }

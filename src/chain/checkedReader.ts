@@ -8,15 +8,15 @@ import {
   type TransferScope,
 } from "./reader.ts";
 
-// An answer can have the shape of the request and still contradict it: a log with the right hash and a wrong number, a log of another
-// token, two logs in one place. A number that is too low would count a deposit too early. So each answer is compared with its request, for
-// every kind of chain, and a contradiction makes another provider answer.
+// An answer can have the shape of the request and still contradict it: a log with the right hash and a wrong number, a
+// log of another token, two logs in one place. A number that is too low would count a deposit too early. So each answer
+// is compared with its request, for every kind of chain, and a contradiction makes another provider answer.
 
 type TransferRequest = { scope: TransferScope; tokens: readonly string[]; parties?: readonly string[] | undefined };
 
 /**
- * The same reader, whose answers are compared with their requests. They reject with ProviderFailed `contradictory` where they contradict them.
- * `skipped`: what every reading leaves out.
+ * The same reader, whose answers are compared with their requests. They reject with ProviderFailed `contradictory`
+ * where they contradict them. `skipped`: what every reading leaves out.
  */
 export function checkedReader<Reader extends ChainReader>(reader: Reader, { skipped }: Skipping = {}): Reader {
   const { name } = reader;

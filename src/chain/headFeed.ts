@@ -11,13 +11,16 @@ export type HeadListener = {
   highestKnown: () => bigint | undefined;
 };
 
-/** A provider that pushes new heads. A push is only a trigger: readers verify it, and polling continues, because a feed may miss heads. */
+/**
+ * A provider that pushes new heads. A push is only a trigger: readers verify it, and polling continues, because a feed
+ * may miss heads.
+ */
 export interface HeadFeed {
   /** The provider's host for logs, without its key. */
   readonly name: string;
   /**
-   * Connects once and pushes heads until `signal` aborts, the connection is lost or the feed is stale; resolves with the reason. Throws
-   * ProviderFailed or ChainMismatch when it cannot start.
+   * Connects once and pushes heads until `signal` aborts, the connection is lost or the feed is stale; resolves with
+   * the reason. Throws ProviderFailed or ChainMismatch when it cannot start.
    */
   follow(listener: HeadListener, signal: AbortSignal): Promise<string>;
 }

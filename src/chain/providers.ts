@@ -22,7 +22,10 @@ const COOLDOWN_MS_MIN = 1_000;
 const COOLDOWN_MS_MAX = 60_000;
 /** Limit for a Retry-After, so that one absurd value cannot disable a provider. */
 const RETRY_AFTER_MS_MAX = 3_600_000;
-/** A rate-limited provider gets no requests for at most this long, even when it is the only one: requests would extend the limit. */
+/**
+ * A rate-limited provider gets no requests for at most this long, even when it is the only one: requests would extend
+ * the limit.
+ */
 const RATE_LIMITED_MS_MAX = 60_000;
 /** Readings of one request after the first, each without what the one before it could not parse. */
 const REPEATS_MAX = 4;
@@ -34,7 +37,9 @@ export class ChainMismatch extends Error {
   override readonly name = "ChainMismatch";
 }
 
-/** One provider's reply to a request that went to several; `error` is a ProviderFailed, ChainMismatch or ChainRefused. */
+/**
+ * One provider's reply to a request that went to several; `error` is a ProviderFailed, ChainMismatch or ChainRefused.
+ */
 export type ProviderReply<T> = { provider: string; answer: T } | { provider: string; error: Error };
 
 export type ProviderSlot<Reader extends ChainReader> = {
@@ -48,8 +53,9 @@ export type ProviderSlot<Reader extends ChainReader> = {
 };
 
 /**
- * The providers of one chain behind one reader. Each is verified to serve this chain before its first request. The first answer in order of
- * preference counts; only finality needs several. Chain kinds whose sender needs more extend this class.
+ * The providers of one chain behind one reader. Each is verified to serve this chain before its first request. The
+ * first answer in order of preference counts; only finality needs several. Chain kinds whose sender needs more extend
+ * this class.
  */
 export class Providers<Reader extends ChainReader = ChainReader> implements ChainReader {
   readonly caip2: Caip2;
@@ -86,16 +92,17 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
   }
 
   /**
-   * Runs `work` with one provider, and with the next one when it fails. Throws the last error when none is left. All requests of `work` go
-   * to the same provider, so its answers are consistent. Throws `range_too_large` and ChainRefused at once, because they are answers.
+   * Runs `work` with one provider, and with the next one when it fails. Throws the last error when none is left. All
+   * requests of `work` go to the same provider, so its answers are consistent. Throws `range_too_large` and
+   * ChainRefused at once, because they are answers.
    */
   async ask<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
     return this.#askInOrder(this.slotsByPreference(), work);
   }
 
   /**
-   * Like `ask`, in reverse order, so that a second read uses another provider where one is available. Providers in cooldown come last here
-   * too.
+   * Like `ask`, in reverse order, so that a second read uses another provider where one is available. Providers in
+   * cooldown come last here too.
    */
   async askInReverseOrder<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
     const preferred = this.slotsByPreference();
@@ -105,8 +112,8 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
   }
 
   /**
-   * Runs `work` with each provider and returns every reply; `awake` skips those in cooldown. Providers with the same name share a host and
-   * give one reply. Never throws for a provider's fault.
+   * Runs `work` with each provider and returns every reply; `awake` skips those in cooldown. Providers with the same
+   * name share a host and give one reply. Never throws for a provider's fault.
    */
   async askEach<T>(work: (reader: Reader) => Promise<T>, scope: "all" | "awake" = "all"): Promise<ProviderReply<T>[]> {
     const slots = scope === "all" ? this.slotsByPreference() : this.availableSlots();
@@ -177,8 +184,8 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
   }
 
   /**
-   * `latest` comes from the preferred provider. `safe` and `finalized` need two available providers: the second highest answer counts, so
-   * one provider can neither raise nor delay finality.
+   * `latest` comes from the preferred provider. `safe` and `finalized` need two available providers: the second highest
+   * answer counts, so one provider can neither raise nor delay finality.
    */
   async head(tag: HeadTag): Promise<BlockRef> {
     if (tag === "latest") return this.ask((reader) => reader.head(tag));
@@ -209,7 +216,10 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
     return this.ask((reader) => reader.tokenDecimals(token));
   }
 
-  /** What every provider answers alike and nobody can parse must not stop what stands beside it, so the request is repeated without it. */
+  /**
+   * What every provider answers alike and nobody can parse must not stop what stands beside it, so the request is
+   * repeated without it.
+   */
   async #askInOrder<T>(slots: readonly ProviderSlot<Reader>[], work: (reader: Reader) => Promise<T>): Promise<T> {
     const leftOut = new Set<string>();
     for (let repeats = 0; ; repeats += 1) {
@@ -232,7 +242,8 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
         return await this.askSlot(slot, work);
       } catch (error) {
         if (!allowsFailover(error)) throw error;
-        // A mismatch is reported only when no other provider failed for a temporary reason. What cannot be parsed may be left out.
+        // A mismatch is reported only when no other provider failed for a temporary reason. What cannot be parsed may
+        // be left out.
         if (failure === undefined || failure instanceof ChainMismatch || isUnreadable(error)) failure = error;
       }
     }
@@ -301,7 +312,10 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
     return awake.length === 0 ? this.slotsByPreference() : awake;
   }
 
-  /** Providers in cooldown come last, the earliest end first: when all are in cooldown, a failing one is better than none. */
+  /**
+   * Providers in cooldown come last, the earliest end first: when all are in cooldown, a failing one is better than
+   * none.
+   */
   protected slotsByPreference(): ProviderSlot<Reader>[] {
     const nowMs = this.#clock.monotonicMs();
     const cooldownEnd = (slot: ProviderSlot<Reader>) => (slot.cooldownUntilMs > nowMs ? slot.cooldownUntilMs : 0);

@@ -1,15 +1,17 @@
 import type { Caip2 } from "../kernel/caip.ts";
 import type { SkippedEntries, UnreadableEntry, UnreadableVerdict } from "./unreadable/unreadableEntry.ts";
 
-// A reader is one provider's view of one chain, of any kind. It requests and decodes; it keeps no cursor, decides nothing and never
-// retries. The code above compares providers in the same way for every kind.
+// A reader is one provider's view of one chain, of any kind. It requests and decodes; it keeps no cursor, decides
+// nothing and never retries. The code above compares providers in the same way for every kind.
 
 export type BlockRef = {
   number: bigint;
   hash: string;
   parentHash: string;
   timestampS: number;
-  /** A summary of the block's transfers, where its header has one. Only the kind's own `mayContainTransfers` reads it. */
+  /**
+   * A summary of the block's transfers, where its header has one. Only the kind's own `mayContainTransfers` reads it.
+   */
   digest?: string;
 };
 /** Every provider knows `latest`. The other two are the chain's own finality. */
@@ -38,13 +40,19 @@ export type TransactionProof = {
   blockHash: string;
   succeeded: boolean;
   /**
-   * The identity of the transfer at a place of the block: a text of the kind's own that no reorg changes. Undefined when the transaction
-   * has no transfer there.
+   * The identity of the transfer at a place of the block: a text of the kind's own that no reorg changes. Undefined
+   * when the transaction has no transfer there.
    */
   readonly identityAt: (place: bigint) => string | undefined;
-  /** Every token transfer of the transaction, of any token and address. Throws ProviderFailed when malformed. Absent where nothing is netted. */
+  /**
+   * Every token transfer of the transaction, of any token and address. Throws ProviderFailed when malformed. Absent
+   * where nothing is netted.
+   */
   readonly transfers?: () => readonly ProvenTransfer[];
-  /** The crossings that begin or end in the transaction, in its order. Throws ProviderFailed when malformed. Absent where no bridge is used. */
+  /**
+   * The crossings that begin or end in the transaction, in its order. Throws ProviderFailed when malformed. Absent
+   * where no bridge is used.
+   */
   readonly crossings?: () => readonly ProvenCrossing[];
 };
 
@@ -95,7 +103,10 @@ export type BlockRange = { fromBlock: bigint; toBlock: bigint };
 /** What a reading leaves out although nobody can parse it. Without it everything in the scope must be readable. */
 export type Skipping = { skipped?: SkippedEntries };
 
-/** One block, or a range. A block's number is verified as well, because an answer may have the right hash and a wrong number. */
+/**
+ * One block, or a range. A block's number is verified as well, because an answer may have the right hash and a wrong
+ * number.
+ */
 export type TransferScope = (BlockId | BlockRange) & Skipping;
 
 export type BlockId = { blockHash: string; blockNumber: bigint };
@@ -107,28 +118,33 @@ export interface ChainReader {
   readonly caip2: Caip2;
   /** The provider's host for logs, without its key. */
   readonly name: string;
-  /** The sender that transfers of new tokens name, where a bridge mints. A transfer from it may be the end of a crossing. */
+  /**
+   * The sender that transfers of new tokens name, where a bridge mints. A transfer from it may be the end of a
+   * crossing.
+   */
   readonly mintSender?: string | undefined;
   identify(): Promise<ChainIdentity>;
   head(tag: HeadTag): Promise<BlockRef>;
   /** Undefined when the provider does not have the block (yet, or any more). */
   block(at: { number: bigint } | { hash: string }): Promise<BlockRef | undefined>;
   /**
-   * Every transfer of the tokens in the scope; with `parties` (at most 1,000), only those from or to one of them. Throws when the answer is
-   * incomplete or the block hash unknown, and ProviderFailed `unreadable` with everything in the scope that cannot be parsed.
+   * Every transfer of the tokens in the scope; with `parties` (at most 1,000), only those from or to one of them.
+   * Throws when the answer is incomplete or the block hash unknown, and ProviderFailed `unreadable` with everything in
+   * the scope that cannot be parsed.
    */
   transfers(scope: TransferScope, tokens: readonly string[], parties?: readonly string[]): Promise<Transfer[]>;
   /**
-   * The blocks of a short range near the head, in their order, and every transfer of the tokens in them, from one moment of one node. Undefined
-   * where the provider cannot, absent where the kind cannot: then each block is read by its hash.
+   * The blocks of a short range near the head, in their order, and every transfer of the tokens in them, from one
+   * moment of one node. Undefined where the provider cannot, absent where the kind cannot: then each block is read by
+   * its hash.
    */
   blocksWithTransfers?(
     range: BlockRange & Skipping,
     tokens: readonly string[],
   ): Promise<BlocksWithTransfers | undefined>;
   /**
-   * Whether the block may hold a transfer of one of the tokens, by its header alone. False positives are possible. False for a header
-   * without a digest. Absent when headers never have one.
+   * Whether the block may hold a transfer of one of the tokens, by its header alone. False positives are possible.
+   * False for a header without a digest. Absent when headers never have one.
    */
   mayContainTransfers?(block: BlockRef, tokens: readonly string[]): boolean;
   /** Like `transfers` of a range, but parses only filtered ones. Absent where that saves nothing. */
@@ -138,16 +154,19 @@ export interface ChainReader {
     filter: AddressFilter,
   ): Promise<FilteredTransfers>;
   /**
-   * The same transfers of one block from another record of the provider, for a comparison with `transfers`. It costs more. Absent where the
-   * provider has only one record.
+   * The same transfers of one block from another record of the provider, for a comparison with `transfers`. It costs
+   * more. Absent where the provider has only one record.
    */
   recheckTransfers?(block: BlockId & Skipping, tokens: readonly string[]): Promise<Transfer[]>;
   /**
-   * What the provider has of entries that could not be parsed, by their keys. An entry that it does not answer is absent. Absent where the kind
-   * has no such entries.
+   * What the provider has of entries that could not be parsed, by their keys. An entry that it does not answer is
+   * absent. Absent where the kind has no such entries.
    */
   recheckUnreadable?(entries: readonly UnreadableEntry[]): Promise<ReadonlyMap<string, UnreadableVerdict>>;
-  /** One proof for each transaction that the provider knows as mined, failed ones included. Throws `unreadable` as `transfers` does. */
+  /**
+   * One proof for each transaction that the provider knows as mined, failed ones included. Throws `unreadable` as
+   * `transfers` does.
+   */
   proofs(chainTxs: readonly string[]): Promise<TransactionProof[]>;
   /** `block` of each number, in their order, and `proofs` in one request, where that saves requests. */
   blocksWithProofs?(
@@ -157,9 +176,9 @@ export interface ChainReader {
   /** Balances of `token` in its smallest units at a block, in the order of `owners`. */
   balances(token: string, owners: readonly string[], at: { blockNumber: bigint }): Promise<bigint[]>;
   /**
-   * What each owner holds of the token at the `safe` head, in their order. Present where a chain is read by accounts. There, `transfers`
-   * without parties lists only those of transactions that call the inbox program, `transfers` with parties explains a changed holding, and
-   * `balances` knows no past block.
+   * What each owner holds of the token at the `safe` head, in their order. Present where a chain is read by accounts.
+   * There, `transfers` without parties lists only those of transactions that call the inbox program, `transfers` with
+   * parties explains a changed holding, and `balances` knows no past block.
    */
   holdings?(token: string, owners: readonly string[]): Promise<Holdings>;
   /** Undefined when there is no token at the address. */
@@ -189,8 +208,8 @@ export type FailureDetails = ErrorOptions & {
 export class ProviderFailed extends Error {
   override readonly name = "ProviderFailed";
   /**
-   * `bad_answer`: a malformed one. `contradictory`: well formed, but it contradicts its request or another answer. `unreadable`: complete, but no
-   * reader of this release can parse a part of it.
+   * `bad_answer`: a malformed one. `contradictory`: well formed, but it contradicts its request or another answer.
+   * `unreadable`: complete, but no reader of this release can parse a part of it.
    */
   readonly kind:
     | "unreachable"
@@ -218,8 +237,8 @@ export class ProviderFailed extends Error {
 }
 
 /**
- * Balances at a block, or of later blocks where past ones are not kept, as Holdings. Throws ProviderFailed `unknown_block` when the provider does not
- * have the block yet.
+ * Balances at a block, or of later blocks where past ones are not kept, as Holdings. Throws ProviderFailed
+ * `unknown_block` when the provider does not have the block yet.
  */
 export async function balancesSince(
   reader: ChainReader,

@@ -7,8 +7,8 @@ import type { Db, Tx } from "../db/database.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { TokenProblem } from "./tokenProblems.ts";
 
-// A sender moves settlements on one chain, of any kind, and pays their fees. It can move a deposit only to its payout. It never signs a
-// rescue, which belongs to the merchant.
+// A sender moves settlements on one chain, of any kind, and pays their fees. It can move a deposit only to its payout.
+// It never signs a rescue, which belongs to the merchant.
 
 /** One inbox to settle in one token. */
 export type SettleItem = {
@@ -22,7 +22,9 @@ export type SettleItem = {
   tokenProgram?: string | undefined;
 };
 
-/** One inbox whose balance of a token a bridge carries to the settle chain, over a route that its address commits to. */
+/**
+ * One inbox whose balance of a token a bridge carries to the settle chain, over a route that its address commits to.
+ */
 export type BurnItem = SettleItem & {
   route: Route;
   /** Leads from the route to the root in the terms. */
@@ -38,8 +40,9 @@ export type MintItem = SettleItem & {
 };
 
 /**
- * What receiving would do now. `received`: it was received before, and nothing is left to settle. `expired`: it needs a new proof. `unproven`:
- * the bridge refuses the proof, with its words. `refused`: the chain refuses everything else, with its words.
+ * What receiving would do now. `received`: it was received before, and nothing is left to settle. `expired`: it needs a
+ * new proof. `unproven`: the bridge refuses the proof, with its words. `refused`: the chain refuses everything else,
+ * with its words.
  */
 export type MintOutlook = { kind: "moves" | "received" | "expired" } | { kind: "unproven" | "refused"; reason: string };
 
@@ -60,7 +63,10 @@ export type SenderWorld = { readonly db: Db; readonly clock: Clock; readonly log
 
 /** A priced, unsigned transaction. */
 export type PreparedTransaction = {
-  /** Signs and stores it in the caller's transaction, and returns the outgoing transaction's id. Makes no provider request. */
+  /**
+   * Signs and stores it in the caller's transaction, and returns the outgoing transaction's id. Makes no provider
+   * request.
+   */
   store(tx: Tx, at: Date): Promise<bigint>;
 };
 
@@ -68,8 +74,8 @@ export type PreparedTransaction = {
 export type PreparedSettlement = PreparedTransaction;
 
 /**
- * A priced, unsigned transaction that would receive. `work`: the chain's measure of what it may do. `fee`: what it costs at the present
- * price, in the smallest unit of the chain's native coin.
+ * A priced, unsigned transaction that would receive. `work`: the chain's measure of what it may do. `fee`: what it
+ * costs at the present price, in the smallest unit of the chain's native coin.
  */
 export type PreparedMint = PreparedTransaction & { work: bigint; fee: bigint };
 
@@ -91,15 +97,21 @@ export interface AccountSender {
   returnsRent(item: SettleItem, at: Date): boolean;
   inspect(items: readonly SettleItem[]): Promise<InboxAccount[]>;
   /**
-   * Prices one transaction that creates the accounts, as ChainSender.prepare does. An account that exists stays unchanged. Throws
-   * SettleRefused.
+   * Prices one transaction that creates the accounts, as ChainSender.prepare does. An account that exists stays
+   * unchanged. Throws SettleRefused.
    */
   prepareOpen(world: SenderWorld, items: readonly SettleItem[]): Promise<PreparedTransaction | undefined>;
-  /** Prices one transaction that settles the items of one batch and creates nothing. Closes their accounts. Throws SettleRefused. */
+  /**
+   * Prices one transaction that settles the items of one batch and creates nothing. Closes their accounts. Throws
+   * SettleRefused.
+   */
   prepareClose(world: SenderWorld, items: readonly SettleItem[]): Promise<PreparedTransaction | undefined>;
 }
 
-/** An account that pays fees needs more below this many settlements: an alarm says so, and nothing but settlements is paid. */
+/**
+ * An account that pays fees needs more below this many settlements: an alarm says so, and nothing but settlements is
+ * paid.
+ */
 export const SETTLEMENTS_AHEAD = 50n;
 
 export interface ChainSender {
@@ -114,34 +126,42 @@ export interface ChainSender {
   /** Whether the chain's fees are within the configured ceiling. Logs an alarm when they begin to exceed it. */
   isWithinFeeCeiling(world: SenderWorld): Promise<boolean>;
   /**
-   * Why each item would not settle now; undefined where it would. One provider's refusal does not count where another lets the item settle.
-   * Throws SettleRefused when the chain refuses the items together.
+   * Why each item would not settle now; undefined where it would. One provider's refusal does not count where another
+   * lets the item settle. Throws SettleRefused when the chain refuses the items together.
    */
   refusals(items: readonly SettleItem[]): Promise<(string | undefined)[]>;
   /**
-   * Prices one transaction for the items of one batch; undefined while the fees exceed the ceiling. Throws SettleRefused when the chain would
-   * refuse it.
+   * Prices one transaction for the items of one batch; undefined while the fees exceed the ceiling. Throws
+   * SettleRefused when the chain would refuse it.
    */
   prepare(world: SenderWorld, items: readonly SettleItem[]): Promise<PreparedSettlement | undefined>;
   /**
-   * Advances every stored transaction. Broadcasts its bytes until a block includes them, and raises low fees. Closes it when its block is
-   * final or it can no longer be mined.
+   * Advances every stored transaction. Broadcasts its bytes until a block includes them, and raises low fees. Closes it
+   * when its block is final or it can no longer be mined.
    */
   process(world: SenderWorld): Promise<void>;
-  /** Deletes the signed bytes of closed transactions, in the caller's transaction. Their rows stay. They never open again. */
+  /**
+   * Deletes the signed bytes of closed transactions, in the caller's transaction. Their rows stay. They never open
+   * again.
+   */
   deleteBytes(tx: Tx, closed: { ids: readonly bigint[]; at: Date }): Promise<void>;
   /** The payer's balance for fees, in the smallest unit of the chain's native coin. */
   feeBalance(): Promise<bigint>;
-  /** The fee of one settlement at the present price, rounded up generously, in the smallest unit of the chain's native coin. */
+  /**
+   * The fee of one settlement at the present price, rounded up generously, in the smallest unit of the chain's native
+   * coin.
+   */
   settlementFee(): Promise<bigint>;
   /** The present fees beside their ceiling, in one line for the operator. */
   feeStatus(): Promise<{ isWithinCeiling: boolean; text: string }>;
   /**
-   * Reads the configured tokens again, and finds what their issuers changed since the start. Absent on kinds of chains where tokens have no such
-   * settings. Throws ProviderFailed.
+   * Reads the configured tokens again, and finds what their issuers changed since the start. Absent on kinds of chains
+   * where tokens have no such settings. Throws ProviderFailed.
    */
   checkTokens?(config: ChainConfig): Promise<readonly TokenProblem[]>;
-  /** Verifies the chain's requirements for settling. Throws ChainMismatch, with one sentence, when something is missing. */
+  /**
+   * Verifies the chain's requirements for settling. Throws ChainMismatch, with one sentence, when something is missing.
+   */
   verify(config: ChainConfig): Promise<void>;
 }
 

@@ -1,7 +1,8 @@
 import type { Caip2 } from "../kernel/caip.ts";
 import type { MemorySlot, ProcessMemory } from "../kernel/processMemory.ts";
 
-// Tokens that changed on their chain after the start in a way that payers or merchants do not expect, as this process last saw them.
+// Tokens that changed on their chain after the start in a way that payers or merchants do not expect, as this process
+// last saw them.
 
 export type TokenProblem = {
   readonly token: string;

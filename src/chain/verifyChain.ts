@@ -7,8 +7,8 @@ import { ChainMismatch } from "./providers.ts";
 export type ChainVerification = "verified" | "unreachable";
 
 /**
- * Compares a chain's configuration with the chain: its id, its tokens' decimals and the settling requirements. An unreachable chain is no
- * error. @throws ChainMismatch with one sentence when something differs.
+ * Compares a chain's configuration with the chain: its id, its tokens' decimals and the settling requirements. An
+ * unreachable chain is no error. @throws ChainMismatch with one sentence when something differs.
  */
 export async function verifyChain(config: ChainConfig, chain: Chain): Promise<ChainVerification> {
   try {

@@ -18,7 +18,8 @@ export type OperatorClient = {
 
 /**
  * Connects to the database that --config or TRIBUTARY_CONFIG names, else to the running process.
- * @throws CommandError when no process runs, and DatabaseUnusable when the schema is outdated: only `serve`, `dev` and `migrate` change it.
+ * @throws CommandError when no process runs, and DatabaseUnusable when the schema is outdated: only `serve`, `dev` and
+ *   `migrate` change it.
  */
 export async function openOperatorClient({ values, environment, terminal }: CommandInput): Promise<OperatorClient> {
   const file = values["config"] ?? nonEmpty(environment["TRIBUTARY_CONFIG"]);

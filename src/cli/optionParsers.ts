@@ -2,7 +2,8 @@ import { parseTime } from "../kernel/text/parseTime.ts";
 import type { ProcessEnvironment } from "../config/config.ts";
 import { UsageError } from "../operator/errors.ts";
 
-// Parses option values. Each UsageError names the option and the accepted form, and never quotes a value that may be secret.
+// Parses option values. Each UsageError names the option and the accepted form, and never quotes a value that may be
+// secret.
 
 type OptionValues = Readonly<Record<string, string>>;
 

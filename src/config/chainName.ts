@@ -27,7 +27,10 @@ export function unknownChainMessage(chains: readonly NamedChain[], typed: string
   return `The chain ${typed} is not configured; ${remedy}`;
 }
 
-/** Resolves a chain id or an `eip155` CAIP-2 id. Public networks have their slug and name. Returns undefined for other input. */
+/**
+ * Resolves a chain id or an `eip155` CAIP-2 id. Public networks have their slug and name. Returns undefined for other
+ * input.
+ */
 export function resolveChainId(typed: string): NamedChain | undefined {
   const id = /^(?:eip155:)?(\d{1,15})$/i.exec(typed)?.[1];
   if (id === undefined) return undefined;

@@ -3,14 +3,14 @@ import { namespaceOf, type Caip2 } from "../kernel/caip.ts";
 import type { Secret } from "../kernel/secret.ts";
 
 /**
- * When a block is final: after a number of blocks (the block itself is the first), after seconds on the chain's own clock and with another block
- * above it, or at or below the chain's tag.
+ * When a block is final: after a number of blocks (the block itself is the first), after seconds on the chain's own
+ * clock and with another block above it, or at or below the chain's tag.
  */
 export type Finality = { confirmations: number } | { seconds: number } | { tag: "safe" | "finalized" };
 
 /**
- * A tier applies while an intent's deposits that are not final by the next tier sum to at most `upToPriceUnits`, in millionths
- * of the currency. The last tier has no limit.
+ * A tier applies while an intent's deposits that are not final by the next tier sum to at most `upToPriceUnits`, in
+ * millionths of the currency. The last tier has no limit.
  */
 export type FinalityTier = { upToPriceUnits: bigint | undefined; finality: Finality };
 
@@ -19,8 +19,8 @@ export type AgreementPolicy = {
   /** Number of distinct hosts that must agree. */
   providers: number;
   /**
-   * One provider suffices while an intent's sum of such deposits stays within this limit, in millionths of the currency.
-   * Settling always needs agreement.
+   * One provider suffices while an intent's sum of such deposits stays within this limit, in millionths of the
+   * currency. Settling always needs agreement.
    */
   abovePriceUnits: bigint;
 };
@@ -52,9 +52,15 @@ export type TokenConfig = {
   decimals: number;
   /** Smallest deposit that counts on its own, in the token's smallest units. */
   minimumUnits: bigint;
-  /** Of a rail: the smallest deposit on another chain that crosses to it alone, in its smallest units. Absent: the origin's minimum decides. */
+  /**
+   * Of a rail: the smallest deposit on another chain that crosses to it alone, in its smallest units. Absent: the
+   * origin's minimum decides.
+   */
   crossingMinimumUnits?: bigint | undefined;
-  /** Payers may deposit it. A token that is neither origin nor rail is retired: new intents cannot use it, late deposits are still found. */
+  /**
+   * Payers may deposit it. A token that is neither origin nor rail is retired: new intents cannot use it, late deposits
+   * are still found.
+   */
   isOrigin: boolean;
   /** Merchants may be paid in it. */
   isRail: boolean;
@@ -78,7 +84,10 @@ export type CctpV2Contracts = {
   transmitter: Hex;
 };
 
-/** Limits for the accounts that the service creates for inboxes before payers pay. Each locks some of the fee payer's coins until it is closed. */
+/**
+ * Limits for the accounts that the service creates for inboxes before payers pay. Each locks some of the fee payer's
+ * coins until it is closed.
+ */
 export type PrimingConfig = {
   /** How many may be open at once, on the whole chain. */
   openTotal: number;
@@ -147,7 +156,10 @@ export type SolanaChainConfig = ChainConfig & {
   feePayerKeyFile?: string | undefined;
   /** The wallet that receives the platform fee here. */
   feeRecipient: string;
-  /** The ceiling of the priority fee, in millionths of a lamport for each compute unit. No transaction is signed above it. */
+  /**
+   * The ceiling of the priority fee, in millionths of a lamport for each compute unit. No transaction is signed above
+   * it.
+   */
   computeUnitPriceMax: bigint;
 };
 
@@ -194,7 +206,10 @@ export type GateConfig = {
 export type BridgeConfig = {
   /** Without a trailing slash. */
   attestationUrl: string;
-  /** Deposits cross fast while the bridge asks for no more than this, in millionths of the amount; otherwise they wait for finality. */
+  /**
+   * Deposits cross fast while the bridge asks for no more than this, in millionths of the amount; otherwise they wait
+   * for finality.
+   */
   fastFeePpmMax: number;
   /** A crossing is received at once if it is worth this many times what its mint costs. Absent: once. */
   mintCostMultiple?: number | undefined;

@@ -20,7 +20,10 @@ const WELL_KNOWN_KEYS: ReadonlySet<string> = new Set([
 
 export type GasKeyContext = { environment: "test" | "live"; variables: ProcessEnvironment; directory: string };
 
-/** Reads the gas account's private key from the variable or file that the configuration names. Errors never quote the key. */
+/**
+ * Reads the gas account's private key from the variable or file that the configuration names. Errors never quote the
+ * key.
+ */
 export function readGasKey(section: ConfigSection, context: GasKeyContext): string {
   const fromVariable = hasField(section, "gasKeyEnv");
   if (fromVariable === hasField(section, "gasKeyFile")) {

@@ -26,8 +26,8 @@ const VERY_LARGE_PRICE_UNITS = 250_000n * PRICE_UNITS_PER_CURRENCY_UNIT;
 const finalizedFinality: FinalityTier[] = [{ upToPriceUnits: undefined, finality: { tag: "finalized" } }];
 
 /**
- * Small amounts wait for some seconds, larger ones for the tag: above the limit a reorg attack may pay off. Seconds, because networks change
- * their block time.
+ * Small amounts wait for some seconds, larger ones for the tag: above the limit a reorg attack may pay off. Seconds,
+ * because networks change their block time.
  */
 function secondsThenTag(seconds: number, tag: "safe" | "finalized"): FinalityTier[] {
   return [

@@ -74,7 +74,8 @@ const ENV_VARIABLES = [
 const OTHER_ENV_VARIABLES = ["TRIBUTARY_HOME", "TRIBUTARY_CONFIG"];
 
 /**
- * Reads the configuration file, which is JSON with `//` comments. Environment variables override it and hold the secrets that it names.
+ * Reads the configuration file, which is JSON with `//` comments. Environment variables override it and hold the
+ * secrets that it names.
  * @throws ConfigError with one sentence about the first mistake.
  */
 export function loadConfig(file: string, variables: ProcessEnvironment): Config {

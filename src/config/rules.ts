@@ -133,7 +133,9 @@ export const baseUrl: FieldRule<string> = {
   },
 };
 
-/** A libpq URL, which allows more than a web URL: "postgres://user@/database?host=/run/postgresql" names a Unix socket. */
+/**
+ * A libpq URL, which allows more than a web URL: "postgres://user@/database?host=/run/postgresql" names a Unix socket.
+ */
 export const postgresUrl: FieldRule<string> = {
   expected: 'a URL such as "postgres://user:password@host:5432/database"',
   parse: (value) => (typeof value === "string" && /^postgres(?:ql)?:\/\/\S+$/.test(value) ? value : undefined),

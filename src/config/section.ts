@@ -44,7 +44,10 @@ export function hasField(section: ConfigSection, key: string): boolean {
   return section.fields[key] !== undefined && section.fields[key] !== null;
 }
 
-/** Reads a field, or returns `fallback` when it is absent. Throws ConfigError for an invalid value, or an absent one without fallback. */
+/**
+ * Reads a field, or returns `fallback` when it is absent. Throws ConfigError for an invalid value, or an absent one
+ * without fallback.
+ */
 export function readField<T>(
   section: ConfigSection,
   key: string,
@@ -102,7 +105,10 @@ export function quoteValue(value: unknown): string {
   return text.length > QUOTED_CHARACTERS_MAX ? `${text.slice(0, QUOTED_CHARACTERS_MAX)}…` : text;
 }
 
-/** True for URLs, which may contain a password or a provider's key, for private keys, and for long strings without separators. */
+/**
+ * True for URLs, which may contain a password or a provider's key, for private keys, and for long strings without
+ * separators.
+ */
 function looksLikeSecret(text: string): boolean {
   if (/^0x[0-9a-f]{40}$/i.test(text)) return false;
   return /@|:\/|[0-9a-f]{60}/i.test(text) || /[^\s/._]{32}/.test(text);

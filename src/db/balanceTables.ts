@@ -4,8 +4,8 @@ import type { Caip2 } from "../kernel/caip.ts";
 // The row types of the comparison of balances with the ledger.
 
 /**
- * The inboxes that a pass compares: created, paid or viewed recently, or all. `other_tokens` compares what inboxes of one token hold of the others.
- * `settled` reads again what settlements moved.
+ * The inboxes that a pass compares: created, paid or viewed recently, or all. `other_tokens` compares what inboxes of
+ * one token hold of the others. `settled` reads again what settlements moved.
  */
 export type PassScope = "created" | "moved" | "viewed" | "all" | "other_tokens" | "settled";
 

@@ -27,17 +27,17 @@ export type Db = {
   /** For single statements outside a transaction. Inside one (by async context) it throws. */
   readonly root: Kysely<Schema>;
   /**
-   * Runs `run` in a transaction (read committed), commits, and returns its result; a throw rolls back. After a deadlock or a serialization
-   * failure `run` is called again, up to five times in all, so it must do nothing but SQL.
+   * Runs `run` in a transaction (read committed), commits, and returns its result; a throw rolls back. After a deadlock
+   * or a serialization failure `run` is called again, up to five times in all, so it must do nothing but SQL.
    */
   transaction<T>(run: (tx: Tx) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 };
 
 /**
- * Opens PostgreSQL (by `url`) or the embedded PGlite (by `directory`, or "memory"). Throws DatabaseUnusable when the server does not meet
- * the requirements, and DirectoryInUse when another process uses the directory. PGlite never calls fsync: the caller decides whether that
- * is acceptable.
+ * Opens PostgreSQL (by `url`) or the embedded PGlite (by `directory`, or "memory"). Throws DatabaseUnusable when the
+ * server does not meet the requirements, and DirectoryInUse when another process uses the directory. PGlite never calls
+ * fsync: the caller decides whether that is acceptable.
  */
 export async function openDatabase(options: PostgresOptions | PgliteOptions): Promise<Db> {
   return "url" in options ? await openPostgres(options) : createEmbeddedDatabase(await EmbeddedServer.start(options));
@@ -60,7 +60,10 @@ async function openPostgres(options: PostgresOptions): Promise<Db> {
   return createPooledDatabase(driver, guard);
 }
 
-/** The handle of a server whose sessions come from `driver`, which works under the same guard. Closing the handle closes them. */
+/**
+ * The handle of a server whose sessions come from `driver`, which works under the same guard. Closing the handle closes
+ * them.
+ */
 export function createPooledDatabase(driver: PooledDriver, guard: TransactionGuard): Db {
   const root = new BatchingKysely(driver);
   return {
@@ -74,8 +77,8 @@ export function createPooledDatabase(driver: PooledDriver, guard: TransactionGua
 }
 
 /**
- * Creates a handle on a running embedded database. Closing the handle stops the database. `createDriver` replaces the driver between the
- * handle and the server.
+ * Creates a handle on a running embedded database. Closing the handle stops the database. `createDriver` replaces the
+ * driver between the handle and the server.
  */
 export function createEmbeddedDatabase(
   server: EmbeddedServer,

@@ -33,7 +33,8 @@ function asDate(text: string): Date {
   return instant;
 }
 
-// An array arrives as `{1,NULL,"a \"quoted\" one",{nested}}`. The parser reads it element by element and keeps open braces on a stack.
+// An array arrives as `{1,NULL,"a \"quoted\" one",{nested}}`. The parser reads it element by element and keeps open
+// braces on a stack.
 const ELEMENT = /([{}])|"((?:[^"\\]|\\.)*)"|([^,{}"]+)|,/gs;
 
 function arrayDecoder(decode: Decoder): Decoder {

@@ -15,14 +15,15 @@ import { encodeParameter } from "./parameters.ts";
 export type StatementResult = { rows: Record<string, unknown>[]; command: string; rowCount: number };
 
 /**
- * A statement that begins with such a comment is parsed and planned once a session. It is for the few that are asked all the
- * time: each has one text, and names the columns that it returns, because a plan outlives a migration that adds others.
+ * A statement that begins with such a comment is parsed and planned once a session. It is for the few that are asked
+ * all the time: each has one text, and names the columns that it returns, because a plan outlives a migration that adds
+ * others.
  */
 const NAMED_STATEMENT = /^\/\* named: (\w+) \*\//;
 
 /**
- * So does one that begins with this. It also reads and takes no lock, so that executions which are asked for at once may go to the server
- * together: it is for the reads that everything waits for.
+ * So does one that begins with this. It also reads and takes no lock, so that executions which are asked for at once
+ * may go to the server together: it is for the reads that everything waits for.
  */
 const BATCHABLE_STATEMENT = /^\/\* shared: (\w+) \*\//;
 

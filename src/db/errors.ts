@@ -40,7 +40,10 @@ export function isRetryable(error: unknown): boolean {
   return state === "40001" || state === "40P01";
 }
 
-/** The server ends the session with such an error, so that it says nothing about rows. Translated servers translate the word. */
+/**
+ * The server ends the session with such an error, so that it says nothing about rows. Translated servers translate the
+ * word.
+ */
 function isFatal(error: unknown): boolean {
   return /^(FATAL|PANIC)$/.test(property(error, "severity") ?? "");
 }
@@ -51,8 +54,8 @@ export function isReadOnlyServer(error: unknown): boolean {
 }
 
 /**
- * A prepared statement that no longer fits the tables or is gone, a server that only allows reads, a session that was idle in a
- * transaction, and a connection that the server ends.
+ * A prepared statement that no longer fits the tables or is gone, a server that only allows reads, a session that was
+ * idle in a transaction, and a connection that the server ends.
  */
 const SESSION_ENDING_STATES = /^(0A000|26000|25006|25P0[34]|08...|57P..)$/;
 
@@ -61,12 +64,15 @@ export function endsSession(error: unknown): boolean {
   return isFatal(error) || SESSION_ENDING_STATES.test(sqlState(error) ?? "");
 }
 
-/** No connection, no resources, an operator's intervention, a system error, a read-only server, an ended session, a lock timeout. */
+/**
+ * No connection, no resources, an operator's intervention, a system error, a read-only server, an ended session, a lock
+ * timeout.
+ */
 const UNAVAILABLE_STATES = /^(08...|53...|57...|58...|25006|25P0[34]|55P03)$/;
 
 /**
- * Whether the database was unreachable or overloaded: a refused or lost connection, no free connection, a server that shuts down or only
- * allows reads, or a lock or statement timeout. A COMMIT may still have happened.
+ * Whether the database was unreachable or overloaded: a refused or lost connection, no free connection, a server that
+ * shuts down or only allows reads, or a lock or statement timeout. A COMMIT may still have happened.
  */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseReadOnly) return true;
@@ -87,14 +93,20 @@ export function isUnavailable(error: unknown): boolean {
 /** A constraint violation, a value that does not fit, an error that a trigger raised, a damaged row. */
 const DATA_STATES = /^(21|22|23|44|54|P0|XX)/;
 
-/** Whether the error comes from the rows of its transaction, so that the same rows would fail again while others would not. */
+/**
+ * Whether the error comes from the rows of its transaction, so that the same rows would fail again while others would
+ * not.
+ */
 export function isCausedByData(error: unknown): boolean {
   const state = sqlState(error);
   if (state !== undefined) return !isFatal(error) && (DATA_STATES.test(state) || isStatementTimeout(error));
   return error instanceof RangeError || error instanceof TypeError || error instanceof SyntaxError;
 }
 
-/** Whether the database was unreachable, overloaded or shutting down, or aborted the transaction because of concurrent ones. */
+/**
+ * Whether the database was unreachable, overloaded or shutting down, or aborted the transaction because of concurrent
+ * ones.
+ */
 export function isDatabaseAway(error: unknown): boolean {
   return !isStatementTimeout(error) && (isUnavailable(error) || isRetryable(error));
 }

@@ -14,9 +14,10 @@ export type MigrateOptions = {
 };
 
 /**
- * Brings the schema up to date, each migration in a transaction of its own. Returns the names of the migrations that this call applied.
- * Concurrent calls take turns under a lock, and each migration is applied once. Throws DatabaseUnusable when the database has a migration
- * that this program does not know, because then a newer version has used it.
+ * Brings the schema up to date, each migration in a transaction of its own. Returns the names of the migrations that
+ * this call applied. Concurrent calls take turns under a lock, and each migration is applied once. Throws
+ * DatabaseUnusable when the database has a migration that this program does not know, because then a newer version has
+ * used it.
  */
 export async function migrate(db: Db, options: MigrateOptions): Promise<string[]> {
   const { appliedAt, migrations = allMigrations } = options;
@@ -32,8 +33,9 @@ export async function migrate(db: Db, options: MigrateOptions): Promise<string[]
 }
 
 /**
- * Collects statistics of all tables of the schema, because a migration may have rewritten tables that hold rows. Leaves out a table that
- * another session works on, or that another role owns: the server analyses it later by itself. Changes no rows.
+ * Collects statistics of all tables of the schema, because a migration may have rewritten tables that hold rows. Leaves
+ * out a table that another session works on, or that another role owns: the server analyses it later by itself. Changes
+ * no rows.
  */
 export async function analyzeTables(db: Db): Promise<void> {
   const { rows } = await sql<{ name: string }>`
@@ -49,7 +51,10 @@ export async function analyzeTables(db: Db): Promise<void> {
     });
 }
 
-/** Same as pendingMigrations, but throws DatabaseUnusable when there are some that the role of this database may not apply. */
+/**
+ * Same as pendingMigrations, but throws DatabaseUnusable when there are some that the role of this database may not
+ * apply.
+ */
 export async function listMigrationsToApply(db: Db, migrations?: readonly Migration[]): Promise<string[]> {
   const pending = await pendingMigrations(db, migrations);
   if (pending.length === 0) return pending;

@@ -1,9 +1,12 @@
 import { sql, type RawBuilder } from "kysely";
 
-// Every parameter goes to the database as text, encoded here only, so that both drivers send the same. The server infers the type from
-// the parameter's position in the statement.
+// Every parameter goes to the database as text, encoded here only, so that both drivers send the same. The server
+// infers the type from the parameter's position in the statement.
 
-/** The most levels of a JSON value. Deeper values overflow the stack of the embedded database, and no real value is that deep. */
+/**
+ * The most levels of a JSON value. Deeper values overflow the stack of the embedded database, and no real value is that
+ * deep.
+ */
 export const JSON_DEPTH_MAX = 64;
 
 /** PostgreSQL's own limit on array dimensions. */
@@ -18,8 +21,8 @@ export function array<T extends ArrayElement>(values: readonly T[], elementType:
 }
 
 /**
- * Passes rows as one array for each column: sql`select … from ${unnest("changed", rows, { id: "text", units: "numeric" })}`. The columns
- * are those of `types`, in its order.
+ * Passes rows as one array for each column: sql`select … from ${unnest("changed", rows, { id: "text", units: "numeric"
+ * })}`. The columns are those of `types`, in its order.
  */
 export function unnest<Column extends string>(
   name: string,
@@ -59,7 +62,9 @@ export function encodeParameter(value: unknown): string | null {
   }
 }
 
-/** Throws a RangeError when arrays and objects in `value` are nested more than `depthMax` levels. It is not recursive. */
+/**
+ * Throws a RangeError when arrays and objects in `value` are nested more than `depthMax` levels. It is not recursive.
+ */
 export function assertJsonDepth(value: unknown, depthMax: number): void {
   const pending: [value: unknown, depth: number][] = [[value, 1]];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {

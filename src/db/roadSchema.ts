@@ -43,7 +43,10 @@ export type MovementTable = {
   token: string;
   counterparty: string;
   amount_units: bigint;
-  /** Of a transfer that the hub netted: the fee in it, the place of the batch's last payment, and the fee that the hub paid for the batch. */
+  /**
+   * Of a transfer that the hub netted: the fee in it, the place of the batch's last payment, and the fee that the hub
+   * paid for the batch.
+   */
   fee_units: bigint | null;
   batch_place: bigint | null;
   batch_fee_units: bigint | null;
@@ -51,7 +54,10 @@ export type MovementTable = {
   block_hash: string;
   place: bigint;
   revision: bigint;
-  /** Of a transfer by which a bridge took from the inbox, or gave it what it took elsewhere: its name, and what the bridge kept. */
+  /**
+   * Of a transfer by which a bridge took from the inbox, or gave it what it took elsewhere: its name, and what the
+   * bridge kept.
+   */
   explained_by: string | null;
   bridge_fee_units: bigint | null;
   /** Of a mint whose burn has not been known for an hour: it counts for the inbox that holds it. */
@@ -61,8 +67,8 @@ export type MovementTable = {
 };
 
 /**
- * seen → confirmed → counted; seen | confirmed → held, and on from there once its providers agree; each → dropped when its block is
- * orphaned, and back to seen when it is mined again.
+ * seen → confirmed → counted; seen | confirmed → held, and on from there once its providers agree; each → dropped when
+ * its block is orphaned, and back to seen when it is mined again.
  */
 export type DepositStatus = "seen" | "confirmed" | "counted" | "held" | "dropped";
 
@@ -98,8 +104,8 @@ export type DepositTable = {
 };
 
 /**
- * What one inbox holds in one token: the sums of its dust, and the counted money that no landed sweep has taken. Amounts are in the token's
- * smallest unit.
+ * What one inbox holds in one token: the sums of its dust, and the counted money that no landed sweep has taken.
+ * Amounts are in the token's smallest unit.
  */
 export type HoldingTable = {
   intent_id: string;
@@ -137,7 +143,9 @@ export type HoldingTable = {
   rest_counted_units: Generated<bigint>;
   /** Mints in suspense that no sweep has taken. */
   suspense_units: Generated<bigint>;
-  /** Money in the inbox that a settlement moves: counted deposits, dust and what a sweep left, and mints in suspense. */
+  /**
+   * Money in the inbox that a settlement moves: counted deposits, dust and what a sweep left, and mints in suspense.
+   */
   unswept_units: Generated<bigint>;
   /** When the oldest of it counted. */
   unswept_since: Date | null;
@@ -145,7 +153,10 @@ export type HoldingTable = {
   due_from: Date | null;
 };
 
-/** A view of all transfers into inboxes that the deposit station has processed: deposits, and dust without a deposit row (`id` is null). */
+/**
+ * A view of all transfers into inboxes that the deposit station has processed: deposits, and dust without a deposit row
+ * (`id` is null).
+ */
 export type ListedDepositView = {
   id: string | null;
   movement_id: bigint;
@@ -196,7 +207,10 @@ export type SweepAgreementTable = {
   chain_tx: string;
   intent_id: string;
   token: string;
-  /** The movements that the providers were asked about: their highest revision and their number. Each change raises or lowers one of them. */
+  /**
+   * The movements that the providers were asked about: their highest revision and their number. Each change raises or
+   * lowers one of them.
+   */
   legs_revision: bigint;
   legs_count: number;
   state: "asking" | "agreed";
@@ -209,8 +223,8 @@ export type SweepAgreementTable = {
 };
 
 /**
- * burned → attested → landed; landed → attested when a reorg drops the sweep. `burned`: the bridge took the units. `attested`: its message to
- * the settle chain is signed.
+ * burned → attested → landed; landed → attested when a reorg drops the sweep. `burned`: the bridge took the units.
+ * `attested`: its message to the settle chain is signed.
  */
 export type CrossingStatus = "burned" | "attested" | "landed";
 
@@ -269,8 +283,9 @@ export type CrossingTable = {
 export type BridgeBudgetTable = { name: string; free_at: Date };
 
 /**
- * planned → submitted → landed, by a bridge submitted → bridging → landed; planned | submitted → held → planned; any open one → failed;
- * landed | bridging → submitted | failed on a reorg, and landed → bridging on one of the settle chain.
+ * planned → submitted → landed, by a bridge submitted → bridging → landed; planned | submitted → held → planned; any
+ * open one → failed; landed | bridging → submitted | failed on a reorg, and landed → bridging on one of the settle
+ * chain.
  */
 export type SettlementStatus = "planned" | "submitted" | "bridging" | "landed" | "held" | "failed";
 
@@ -303,7 +318,10 @@ export type SettlementTable = {
   updated_at: Date;
 };
 
-/** planned → submitted → open → closing → open … → closed; submitted → planned when the transaction expired. Any → closed. */
+/**
+ * planned → submitted → open → closing → open … → closed; submitted → planned when the transaction expired. Any →
+ * closed.
+ */
 export type PrimedAccountStatus = "planned" | "submitted" | "open" | "closing" | "closed";
 
 /** An account that this service creates, so that an inbox can receive a token, and closes again. */
@@ -330,7 +348,10 @@ export type PrimedAccountTable = {
 /** A station's progress over the movements of a chain: the last (revision, id) that it processed. */
 export type HandoverCursorTable = { chain: Caip2; revision: bigint; movement_id: bigint };
 
-/** An intent whose movements a station could not process. The station processes the other intents, and retries this one later. */
+/**
+ * An intent whose movements a station could not process. The station processes the other intents, and retries this one
+ * later.
+ */
 export type QuarantineTable = {
   station: "deposit" | "settlement";
   chain: Caip2;
@@ -345,7 +366,10 @@ export type QuarantineTable = {
   retry_at: Date;
 };
 
-/** What every provider of a chain answers alike, no reader can parse, and names an inbox or the program that empties inboxes. */
+/**
+ * What every provider of a chain answers alike, no reader can parse, and names an inbox or the program that empties
+ * inboxes.
+ */
 export type UnreadableTable = {
   chain: Caip2;
   /** The transaction, log or account, as the kind of chain names it. */

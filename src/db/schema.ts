@@ -3,8 +3,8 @@ import type { Caip2, Namespace } from "../kernel/caip.ts";
 import type * as road from "./roadSchema.ts";
 import type { BalanceDifferenceTable, BalancePassTable } from "./balanceTables.ts";
 
-// The row types of all tables, in the order of the stations that own them; those of watch and later ones are in roadSchema.ts. numeric and int8 are bigint, bytea is Uint8Array,
-// timestamptz is Date.
+// The row types of all tables, in the order of the stations that own them; those of watch and later ones are in
+// roadSchema.ts. numeric and int8 are bigint, bytea is Uint8Array, timestamptz is Date.
 
 export type EventTable = {
   position: GeneratedAlways<bigint>;
@@ -24,7 +24,9 @@ export type EventCounterTable = { account_id: string; last_sequence: bigint };
 /** Events created up to this time may have been deleted. */
 export type EventExpiryTable = { only_row: Generated<boolean>; expired_before: Date };
 
-/** One booked fact of a chain. Its entries sum to zero in each asset. Rows never change; a later posting reverses them. */
+/**
+ * One booked fact of a chain. Its entries sum to zero in each asset. Rows never change; a later posting reverses them.
+ */
 export type LedgerPostingTable = {
   id: GeneratedAlways<bigint>;
   /** The booked fact, and the version of its booking. */
@@ -171,7 +173,9 @@ export type AccountBrandTable = {
 
 export type DeploymentTable = { only_row: Generated<boolean>; deployment_id: Uint8Array; signing_secret: Uint8Array };
 
-/** active → settled | archived; settled → archived | active (a reorg took a counted deposit away); archived is terminal. */
+/**
+ * active → settled | archived; settled → archived | active (a reorg took a counted deposit away); archived is terminal.
+ */
 export type IntentStatus = "active" | "settled" | "archived";
 
 export type IntentTable = {

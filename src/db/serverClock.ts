@@ -2,10 +2,13 @@ import { sql } from "kysely";
 import { systemTimer, type Clock, type Timer } from "../kernel/clock.ts";
 import type { Db } from "./database.ts";
 
-// The database's clock dates everything, so that processes agree whatever their own clocks show. Other statements receive the time as a
-// parameter.
+// The database's clock dates everything, so that processes agree whatever their own clocks show. Other statements
+// receive the time as a parameter.
 
-/** SQL for the database clock in milliseconds at the start of the statement, rounded up. It is constant in the statement. */
+/**
+ * SQL for the database clock in milliseconds at the start of the statement, rounded up. It is constant in the
+ * statement.
+ */
 export const serverClockMs = "ceil(extract(epoch from statement_timestamp()) * 1000)::bigint";
 
 /** Samples at the start. The one with the shortest round trip is the most precise. */
@@ -16,8 +19,8 @@ const ROUNDING_MS = 1;
 const STEP_MS_MIN = 1_000;
 
 /**
- * The database's time without a query for each reading. A sample is the database's time in the middle of its round trip; the process's
- * monotonic timer counts on from there. The machine's wall clock is never read.
+ * The database's time without a query for each reading. A sample is the database's time in the middle of its round
+ * trip; the process's monotonic timer counts on from there. The machine's wall clock is never read.
  */
 export class ServerClock implements Clock {
   readonly #readServerMs: () => Promise<number>;

@@ -1,8 +1,9 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
 /**
- * Tracks whether the running code is inside an open transaction. There, a statement on the root handle would wait for the connection that
- * the transaction itself holds: always with one connection, under load with a pool. The guard refuses it at once.
+ * Tracks whether the running code is inside an open transaction. There, a statement on the root handle would wait for
+ * the connection that the transaction itself holds: always with one connection, under load with a pool. The guard
+ * refuses it at once.
  */
 export class TransactionGuard {
   readonly #scopes = new AsyncLocalStorage<{ open: boolean }>();

@@ -29,7 +29,8 @@ export const depositChecks: readonly Check[] = [
   {
     name: "sweep-empties-inbox",
     meaning: "A sweep moved another amount out of an inbox than arrived since the sweep before, or a burn moved more.",
-    // Inboxes with an undecided deposit are exempt: a single provider may have invented it, and its status reports that.
+    // Inboxes with an undecided deposit are exempt: a single provider may have invented it, and its status reports
+    // that.
     query: sql`
       with running as (
         select movement.intent_id, movement.chain, movement.token, movement.chain_tx, movement.direction, movement.explained_by,

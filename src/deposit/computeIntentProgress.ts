@@ -9,8 +9,8 @@ import { receivedDustUnits, type Holding, type HoldingChange } from "./dust/dust
 export type DepositChange = { before: Deposit | undefined; after: Deposit };
 
 /**
- * Computes an intent after its deposits and its dust changed: totals by difference, and the status from the totals. Dust is in the payout
- * token, and counts as received once its block is final.
+ * Computes an intent after its deposits and its dust changed: totals by difference, and the status from the totals.
+ * Dust is in the payout token, and counts as received once its block is final.
  */
 export function computeIntentProgress(
   intent: IntentRow,

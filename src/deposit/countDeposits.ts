@@ -14,7 +14,10 @@ const PAGES_MAX = 1_000;
 
 type Place = { blockNumber: bigint; seq: bigint };
 
-/** Counts deposits whose blocks have become final since they were seen. Returns the number of deposits that were decided again. */
+/**
+ * Counts deposits whose blocks have become final since they were seen. Returns the number of deposits that were decided
+ * again.
+ */
 export async function countDeposits(world: DepositWorld, chain: Caip2): Promise<number> {
   let after: Place | undefined = { blockNumber: -1n, seq: -1n };
   let decided = 0;

@@ -6,7 +6,8 @@ import { thoroughDatabases, openTestDatabase } from "../../test/support/database
 import { createReplayHarness, type ReplayHarness } from "../../test/support/replayHarness.ts";
 import type { Db } from "../db/database.ts";
 
-// Delivers the same blocks in many orders. Each order must produce the same state as a service that reads each block when it is mined.
+// Delivers the same blocks in many orders. Each order must produce the same state as a service that reads each block
+// when it is mined.
 
 type DeliveryOrder = (harness: ReplayHarness) => Promise<void>;
 

@@ -77,8 +77,9 @@ export function newDeposit(input: NewDepositInput): Deposit {
 }
 
 /**
- * Applies a later revision of its movement to a deposit. An orphaned movement drops the deposit. A movement in another block, or with
- * another amount, restarts the same deposit from its initial state. Otherwise the deposit is returned unchanged.
+ * Applies a later revision of its movement to a deposit. An orphaned movement drops the deposit. A movement in another
+ * block, or with another amount, restarts the same deposit from its initial state. Otherwise the deposit is returned
+ * unchanged.
  */
 export function applyMovement(
   deposit: Deposit,

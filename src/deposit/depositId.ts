@@ -16,8 +16,9 @@ export type IdentifiedTransfer = {
 };
 
 /**
- * D4b: the id of a deposit follows from its transfer. A transfer that is found again after a restore has the id by which the merchant has
- * credited it, also where it was dust once and has a row of its own now. The installation's bytes keep the ids of others unknown.
+ * D4b: the id of a deposit follows from its transfer. A transfer that is found again after a restore has the id by
+ * which the merchant has credited it, also where it was dust once and has a row of its own now. The installation's
+ * bytes keep the ids of others unknown.
  */
 export function depositId(transfer: IdentifiedTransfer): string {
   const { deployment, chain, chain_tx, identity, inbox, token } = transfer;

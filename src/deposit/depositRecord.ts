@@ -2,8 +2,8 @@ import { caip19, displayAddress } from "../kernel/caip.ts";
 import type { ShownDeposit } from "./deposit.ts";
 
 /**
- * A deposit as the API and the events show it. Amounts are integer texts: `amountUnits` in the deposited token's smallest units,
- * `countedUnits` in the payout token's.
+ * A deposit as the API and the events show it. Amounts are integer texts: `amountUnits` in the deposited token's
+ * smallest units, `countedUnits` in the payout token's.
  */
 export type DepositRecord = {
   object: "deposit";
@@ -66,7 +66,10 @@ export function depositRecord(deposit: ShownDeposit, context: DepositRecordConte
   };
 }
 
-/** A number where the chain's kind counts a transaction's transfers. Where it names accounts, a transaction has one transfer into an inbox. */
+/**
+ * A number where the chain's kind counts a transaction's transfers. Where it names accounts, a transaction has one
+ * transfer into an inbox.
+ */
 function positionOf(identity: string): number {
   return /^\d+$/.test(identity) ? Number(identity) : 0;
 }

@@ -16,9 +16,9 @@ export type IntentExposure = {
 };
 
 /**
- * Selects the finality rule for the deposits of one intent on a chain. A tier applies while the sum of the deposits above the next tier's
- * final block, with what is exposed on other chains, is within its limit. The sum decides, because splitting a payment into deposits or
- * over chains evades a limit per deposit. Undefined without tiers.
+ * Selects the finality rule for the deposits of one intent on a chain. A tier applies while the sum of the deposits
+ * above the next tier's final block, with what is exposed on other chains, is within its limit. The sum decides,
+ * because splitting a payment into deposits or over chains evades a limit per deposit. Undefined without tiers.
  */
 export function selectFinality(
   tiers: readonly FinalityTier[],
@@ -46,7 +46,9 @@ export function lastCountableBlock(tiers: readonly FinalityTier[], head: ChainHe
   return finality === undefined ? -1n : lastFinalBlock(finality, head);
 }
 
-/** The lowest final block of all tiers: deposits up to it are final in every tier. -1 for a chain that was never read. */
+/**
+ * The lowest final block of all tiers: deposits up to it are final in every tier. -1 for a chain that was never read.
+ */
 export function lowestFinalBlock(tiers: readonly FinalityTier[], head: ChainHead | undefined): bigint {
   if (head === undefined) return -1n;
   const reaches = tiers.map((tier) => lastFinalBlock(tier.finality, head));

@@ -26,9 +26,10 @@ const BATCH_MAX = 2_000;
 const RETRIED_MAX = 10;
 
 /**
- * Processes one batch of the movements that the watch station has recorded since the last call: it creates a deposit for each new
- * movement into an inbox, updates the deposits of changed ones, and notes dust in the sums of its inbox. An intent that fails is quarantined
- * and retried later. `isDone` means that no movement is left, `hasPassed` that there were some.
+ * Processes one batch of the movements that the watch station has recorded since the last call: it creates a deposit
+ * for each new movement into an inbox, updates the deposits of changed ones, and notes dust in the sums of its inbox.
+ * An intent that fails is quarantined and retried later. `isDone` means that no movement is left, `hasPassed` that
+ * there were some.
  */
 export async function processMovements(
   world: DepositWorld,

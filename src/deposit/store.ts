@@ -108,7 +108,10 @@ const CHANGING_COLUMNS = [
   "updated_at",
 ] as const satisfies readonly (keyof Deposit)[];
 
-/** Sets the settlement that swept the deposits, or null after a reorg. The settlement station calls it under the intent's lock. */
+/**
+ * Sets the settlement that swept the deposits, or null after a reorg. The settlement station calls it under the
+ * intent's lock.
+ */
 export async function assignSettlement(
   tx: Tx,
   depositIds: readonly string[],
@@ -137,8 +140,9 @@ export type SweptRange = {
 const SWEPT_MAX = 10_000;
 
 /**
- * Assigns to each settlement the deposits between its places, counted or not, and no other: a sweep that is mined again at another place
- * may no longer include its earlier deposits. The settlement station calls it under the locks of the intents.
+ * Assigns to each settlement the deposits between its places, counted or not, and no other: a sweep that is mined again
+ * at another place may no longer include its earlier deposits. The settlement station calls it under the locks of the
+ * intents.
  */
 export async function assignSweptDeposits(tx: Tx, chain: Caip2, ranges: readonly SweptRange[]): Promise<void> {
   if (ranges.length === 0) return;

@@ -14,7 +14,9 @@ export const DEV_CHAINS = [
 const HOST = "127.0.0.1";
 /** Local blocks come every second, and anvil answers at once. */
 const POLL_MS = 200;
-/** 1,000 in the payout currency. Larger deposits wait for the `finalized` tag, so that the dev world shows both tiers. */
+/**
+ * 1,000 in the payout currency. Larger deposits wait for the `finalized` tag, so that the dev world shows both tiers.
+ */
 const LARGE_PRICE_UNITS = 1_000_000_000n;
 
 /** In millionths. Blocks here are final so soon that nothing crosses fast. */

@@ -55,7 +55,10 @@ export type DevWorld = {
 const PORT_DEFAULT = 8_787;
 const HOST = "127.0.0.1";
 
-/** Starts chains, database, merchants, API, loops and control socket. When one part fails, it stops the others and throws. */
+/**
+ * Starts chains, database, merchants, API, loops and control socket. When one part fails, it stops the others and
+ * throws.
+ */
 export async function startDev(options: DevOptions): Promise<DevWorld> {
   const { terminal, environment } = options;
   const directory = options.keep === undefined ? undefined : resolve(options.keep);
@@ -153,7 +156,10 @@ async function prepareSnapshot(home: string): Promise<Blob> {
   );
 }
 
-/** Starts each chain at its head before any address is issued: below an earlier address it would have hundreds of blocks to catch up with. */
+/**
+ * Starts each chain at its head before any address is issued: below an earlier address it would have hundreds of blocks
+ * to catch up with.
+ */
 async function startCursors(world: World): Promise<void> {
   const start = async (chain: Chain) => {
     if ((await findCursor(world.db, chain.caip2)) !== undefined) return;

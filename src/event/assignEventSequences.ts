@@ -8,9 +8,9 @@ const BATCH_MAX = 1_000;
 const SEQUENCER_LOCK = 7_402_001n;
 
 /**
- * Assigns committed events the next sequences of their accounts. It runs after commit and in one process at a time, so that a reader who
- * has seen a sequence has seen all lower ones. A sequence assigned at insertion could become visible after its successor. Without new events it is
- * one short read.
+ * Assigns committed events the next sequences of their accounts. It runs after commit and in one process at a time, so
+ * that a reader who has seen a sequence has seen all lower ones. A sequence assigned at insertion could become visible
+ * after its successor. Without new events it is one short read.
  */
 export async function assignEventSequences(db: Db): Promise<{ isDone: boolean; events: SequencedEvent[] }> {
   if (!(await hasNewEvents(db))) return { isDone: true, events: [] };

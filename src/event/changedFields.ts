@@ -1,4 +1,6 @@
-/** The top-level fields in which two versions of a resource differ, with their earlier values: an event's `previous`. */
+/**
+ * The top-level fields in which two versions of a resource differ, with their earlier values: an event's `previous`.
+ */
 export function changedFields(before: object, after: object): Record<string, unknown> {
   const isEqual = (one: unknown, other: unknown) => one === other || JSON.stringify(one) === JSON.stringify(other);
   return Object.fromEntries(

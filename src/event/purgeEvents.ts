@@ -4,7 +4,10 @@ import type { Db } from "../db/database.ts";
 import { addMs, DAY_MS, type Clock } from "../kernel/clock.ts";
 import { deleteOldestEvents } from "./store.ts";
 
-/** Deletes up to `limit` events from before the retention, oldest first, and returns their number. Without a retention, none. */
+/**
+ * Deletes up to `limit` events from before the retention, oldest first, and returns their number. Without a retention,
+ * none.
+ */
 export async function purgeEvents(
   { db, clock, config }: { db: Db; clock: Clock; config: Pick<Config, "retention"> },
   limit: number,

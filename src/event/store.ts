@@ -9,8 +9,8 @@ import type { EventType, NewEvent } from "./event.ts";
 const ROWS_MAX = 1_000;
 
 /**
- * Appends events in the transaction of their change, so that each change has its event and each event its change. Events of one intent
- * keep the order of the calls. The public sequence is assigned after commit.
+ * Appends events in the transaction of their change, so that each change has its event and each event its change.
+ * Events of one intent keep the order of the calls. The public sequence is assigned after commit.
  */
 export async function appendEvents(
   tx: Tx,
@@ -54,8 +54,8 @@ const EVENT_COLUMNS = [
 export type EventParameters = readonly unknown[];
 
 /**
- * SQL of the same insert, as part of a larger statement: writes the event once for each row of `sourceQuery`, a `with` query of that
- * statement that has at most one row. Parameters are numbered from `firstNumber`.
+ * SQL of the same insert, as part of a larger statement: writes the event once for each row of `sourceQuery`, a `with`
+ * query of that statement that has at most one row. Parameters are numbered from `firstNumber`.
  */
 export function eventInsertSql({ sourceQuery, firstNumber }: { sourceQuery: string; firstNumber: number }): string {
   const values = EVENT_COLUMNS.map((_, index) => `$${firstNumber + index}`);
@@ -101,8 +101,9 @@ function eventRow(entropy: Entropy, { event, at, texts }: EventRowInput): EventR
 export const eventsExpiredBefore = sql<Date>`coalesce((select expired_before from event_expiry), '-infinity')`;
 
 /**
- * Deletes the events from before a time among the `limit` oldest, and returns their number. Of each account the events with the lowest
- * sequences go first, so that a reader meets no gap: sequences may differ from the order of positions by events of concurrent commits.
+ * Deletes the events from before a time among the `limit` oldest, and returns their number. Of each account the events
+ * with the lowest sequences go first, so that a reader meets no gap: sequences may differ from the order of positions
+ * by events of concurrent commits.
  */
 export async function deleteOldestEvents(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
   const oldest = await tx
@@ -173,8 +174,8 @@ export async function hasNewEvents(db: Db): Promise<boolean> {
 }
 
 /**
- * Assigns up to `limit` committed events the next sequences of their accounts, in the order of their positions, and returns these
- * events. The caller ensures that only one transaction does this at a time.
+ * Assigns up to `limit` committed events the next sequences of their accounts, in the order of their positions, and
+ * returns these events. The caller ensures that only one transaction does this at a time.
  */
 export async function assignSequences(tx: Tx, limit: number): Promise<SequencedEvent[]> {
   const { rows } = await sql<SequencedEvent>`

@@ -1,7 +1,7 @@
 import type { Caip2 } from "../kernel/caip.ts";
 
-// The gate approves source inboxes before their first issue. Calls happen between two transactions and may repeat; the gate must then give
-// the same answer.
+// The gate approves source inboxes before their first issue. Calls happen between two transactions and may repeat; the
+// gate must then give the same answer.
 
 /** The gate's decision about an intent's customer. */
 export type BindDecision = { kind: "bound" } | { kind: "pending" } | { kind: "refused"; reason: string };

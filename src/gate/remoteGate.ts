@@ -3,8 +3,8 @@ import type { GateConfig } from "../config/config.ts";
 import { readBoundedText } from "../kernel/text/readBoundedText.ts";
 import { GateUnavailable, type BindDecision, type Gate, type IssueDecision } from "./gate.ts";
 
-// The gate over HTTP; docs/operate/gate.md is the protocol. Only a 200 response with a known verdict counts, so that a proxy's error page
-// is never read as a refusal.
+// The gate over HTTP; docs/operate/gate.md is the protocol. Only a 200 response with a known verdict counts, so that a
+// proxy's error page is never read as a refusal.
 
 const CONNECTIONS_MAX = 16;
 const RESPONSE_BYTES_MAX = 16_384;

@@ -28,7 +28,8 @@ export function addApiRoutes(server: FastifyInstance, context: HttpContext): voi
       exposeHeadRoute: false,
       url: operation.path.replace("{id}", ":id(^[^/]+$)"),
       config: { unavailableFault: operation.unavailableFault },
-      // This hook answers the whole request, before the framework reads the body in its own order and with its own errors.
+      // This hook answers the whole request, before the framework reads the body in its own order and with its own
+      // errors.
       onRequest: async (request, reply) => {
         const validated = await validateRequest(context, operation, {
           request: request as OperationRequest,

@@ -43,8 +43,8 @@ export function faultHeaders(fault: Fault): Record<string, string> {
 }
 
 /**
- * Sends a fault. While the rest of the request is still being drained, the response is sent at once and ended after the drain: closing
- * the connection while the client still sends can discard the response.
+ * Sends a fault. While the rest of the request is still being drained, the response is sent at once and ended after the
+ * drain: closing the connection while the client still sends can discard the response.
  */
 export function sendFault(
   reply: FastifyReply,

@@ -1,6 +1,9 @@
 import { createHash } from "node:crypto";
 
-/** A request that may be repeated. The same account, operation and key identify one request, if the request hash matches too. */
+/**
+ * A request that may be repeated. The same account, operation and key identify one request, if the request hash matches
+ * too.
+ */
 export type IdempotentRequest = {
   accountId: string;
   operation: string;

@@ -17,9 +17,10 @@ export type IdempotentResult<Status extends number> = { status: Status; body: ob
 const RETENTION_MS = 24 * 3_600_000;
 
 /**
- * Runs `operation` at most once for a request, however often it is sent. The response is stored in the same transaction, so a crash keeps
- * both or neither. A request that throws stores nothing and may be sent again.
- * Throws request_in_progress while the same request runs, and idempotency_key_reuse when the key belongs to a different request.
+ * Runs `operation` at most once for a request, however often it is sent. The response is stored in the same
+ * transaction, so a crash keeps both or neither. A request that throws stores nothing and may be sent again. Throws
+ * request_in_progress while the same request runs, and idempotency_key_reuse when the key belongs to a different
+ * request.
  */
 export async function runIdempotent<Status extends number, Body extends object>(
   world: { db: Db; clock: Clock },

@@ -53,7 +53,10 @@ export async function storeResponse(
     .execute();
 }
 
-/** Removes up to `limit` expired responses and returns their number. A key in use at the same moment keeps its new response. */
+/**
+ * Removes up to `limit` expired responses and returns their number. A key in use at the same moment keeps its new
+ * response.
+ */
 export async function deleteExpiredResponses(db: Db, { now, limit }: { now: Date; limit: number }): Promise<number> {
   const { rows } = await sql`
     delete from idempotent_answer where ctid = any(array(

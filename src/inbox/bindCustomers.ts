@@ -18,8 +18,9 @@ export async function markCustomerBound(world: Pick<World, "db" | "clock">, inte
 }
 
 /**
- * Requests the binding of unbound customers of active intents from the gate, one batch after `afterSeq`. Returns the next `afterSeq`,
- * 0 after the last batch. The next round retries a refused or pending customer. Throws source_inbox_unavailable.
+ * Requests the binding of unbound customers of active intents from the gate, one batch after `afterSeq`. Returns the
+ * next `afterSeq`, 0 after the last batch. The next round retries a refused or pending customer. Throws
+ * source_inbox_unavailable.
  */
 export async function bindCustomers(world: BindWorld, afterSeq: bigint): Promise<bigint> {
   const createdAfter = addMs(world.clock.now(), -BIND_RETRY_PERIOD_MS);

@@ -18,8 +18,9 @@ export type IssuingConditions = {
 };
 
 /**
- * Whether a payer may be sent to the origin: it is the payout asset itself, or one of the routes begins there. A route whose minimum exceeds the price
- * of a one-time intent is not offered, because its crossing would cost more than the price is worth (D57).
+ * Whether a payer may be sent to the origin: it is the payout asset itself, or one of the routes begins there. A route
+ * whose minimum exceeds the price of a one-time intent is not offered, because its crossing would cost more than the
+ * price is worth (D57).
  */
 export function isAcceptedOrigin(intent: IntentRow, origin: Asset, routes: readonly PinnedRoute[]): boolean {
   if (isPayoutAsset(intent, origin)) return true;
@@ -29,7 +30,10 @@ export function isAcceptedOrigin(intent: IntentRow, origin: Asset, routes: reado
   return !isOneTime || price === null || convertUnits(price, decimals, route.decimals) >= route.minimumUnits;
 }
 
-/** The smallest deposit of an origin that counts by itself for this intent: the pinned one, where the intent has a way from there (D49). */
+/**
+ * The smallest deposit of an origin that counts by itself for this intent: the pinned one, where the intent has a way
+ * from there (D49).
+ */
 export function originMinimum(intent: IntentRow, origin: Asset, routes: readonly PinnedRoute[]): bigint {
   return findPayoutWay(intent, routes, origin)?.minimumUnits ?? origin.minimumUnits;
 }

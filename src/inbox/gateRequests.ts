@@ -7,15 +7,15 @@ import { Fault } from "../kernel/faults.ts";
 import type { World } from "../world.ts";
 import { raiseAlarm } from "../kernel/alarm/raiseAlarm.ts";
 
-// Sends requests to the issuing gate and maps its verdicts to API faults. The gate may refuse an inbox, but never issue another address than
-// the intent's own inbox.
+// Sends requests to the issuing gate and maps its verdicts to API faults. The gate may refuse an inbox, but never issue
+// another address than the intent's own inbox.
 
 type GateWorld = Pick<World, "gate" | "log">;
 type InboxRequest = { intent: IntentRow; origin: Asset };
 
 /**
- * Requests the binding of the intent's customer, and returns once it is bound. Throws customer_not_bound, source_inbox_unavailable,
- * source_inbox_refused or source_inbox_not_active.
+ * Requests the binding of the intent's customer, and returns once it is bound. Throws customer_not_bound,
+ * source_inbox_unavailable, source_inbox_refused or source_inbox_not_active.
  */
 export async function requestBinding(world: GateWorld, request: InboxRequest): Promise<void> {
   // On chains without a remote gate the create binds the customer.

@@ -25,10 +25,10 @@ export type OriginSelector = { chainId: number } | { namespace: string; referenc
 export type SourceInboxRecord = { address: string; caip10: string } & TokenAccountRecord;
 
 /**
- * Returns the deposit address of an intent on one origin. The first call issues it; later calls return the same address in every state
- * of the intent, the origin and the gate. It is the intent's own inbox, which a remote gate must approve.
- * Throws unsupported_origin. The first issue also throws source_inbox_not_active, customer_not_bound, source_inbox_unavailable,
- * source_inbox_refused, and not_found when the intent is archived meanwhile.
+ * Returns the deposit address of an intent on one origin. The first call issues it; later calls return the same address
+ * in every state of the intent, the origin and the gate. It is the intent's own inbox, which a remote gate must
+ * approve. Throws unsupported_origin. The first issue also throws source_inbox_not_active, customer_not_bound,
+ * source_inbox_unavailable, source_inbox_refused, and not_found when the intent is archived meanwhile.
  */
 export async function issueSourceInbox(
   world: IssueWorld,
@@ -87,7 +87,10 @@ function toSourceInboxKey(intent: IntentRow, name: OriginSelector): SourceInboxK
   return { intentId: intent.id, namespace: "solana", reference: name.reference, token: name.mint };
 }
 
-/** The origin that issues the inbox. On EVM chains every token of the chain shares the address, so any payable one serves. */
+/**
+ * The origin that issues the inbox. On EVM chains every token of the chain shares the address, so any payable one
+ * serves.
+ */
 async function getIssuableOrigin(world: IssueWorld, intent: IntentRow, name: OriginSelector): Promise<Asset> {
   const account = await findAccount(world.db, intent.account_id);
   assert(account, `the account of ${intent.id} does not exist`);

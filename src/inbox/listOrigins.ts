@@ -50,7 +50,10 @@ export type RailRecord = {
 
 export type OriginListing = { origins: OriginRecord[]; settleRails: RailRecord[]; sourceDepositIssuable: boolean };
 
-/** Lists every rail and every live origin: issuable origins first, and within each group those on the payout chain first. */
+/**
+ * Lists every rail and every live origin: issuable origins first, and within each group those on the payout chain
+ * first.
+ */
 export function listOrigins(
   world: { catalog: Catalog },
   subject: { intent: IntentRow; account: AccountRow },

@@ -4,9 +4,9 @@ import type { World } from "../world.ts";
 import { listOriginSwitches, writeOriginSwitch } from "./store.ts";
 
 /**
- * Loads the predicate that decides whether an origin issues source inboxes now. It requires the configuration, the operator's switch, a token
- * that is as configured and, for a remote gate, a configured gate. Each call reads the switches, so a change applies to every process from its
- * next call.
+ * Loads the predicate that decides whether an origin issues source inboxes now. It requires the configuration, the
+ * operator's switch, a token that is as configured and, for a remote gate, a configured gate. Each call reads the
+ * switches, so a change applies to every process from its next call.
  */
 export async function loadIssuingPredicate(
   world: Pick<World, "db" | "gate" | "memory">,

@@ -33,8 +33,8 @@ export async function listSourceInboxChains(db: Db, intentId: string): Promise<C
 }
 
 /**
- * Inserts a source inbox. The caller has locked its intent and checked that the key is free. Returns false and writes nothing when the
- * address belongs to another intent.
+ * Inserts a source inbox. The caller has locked its intent and checked that the key is free. Returns false and writes
+ * nothing when the address belongs to another intent.
  */
 export async function insertSourceInbox(tx: Tx, inbox: SourceInboxRow): Promise<boolean> {
   const { intent_id, namespace, reference, address, token, issued_at: at } = inbox;

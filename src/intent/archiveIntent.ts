@@ -10,8 +10,8 @@ import { lockIntents, updateToArchived, type IntentRow } from "./store.ts";
 type ArchiveWorld = Pick<World, "clock" | "entropy" | "config">;
 
 /**
- * Archives an intent and frees its destination. An archived intent stays unchanged and appends no event. Later deposits are still
- * counted and settled. Throws intent_has_pending_deposits while a deposit is seen and not final.
+ * Archives an intent and frees its destination. An archived intent stays unchanged and appends no event. Later deposits
+ * are still counted and settled. Throws intent_has_pending_deposits while a deposit is seen and not final.
  */
 export async function archiveIntent(tx: Tx, world: ArchiveWorld, intentId: string): Promise<IntentRow> {
   const [before] = await lockIntents(tx, [intentId]);

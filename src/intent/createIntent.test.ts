@@ -182,7 +182,10 @@ test("D11 a create refuses an inbox as payout wallet and writes nothing", async 
   assert.equal(await countEvents(), eventsBefore);
 });
 
-/** Runs `change` in a transaction and ends it once `begin` blocks on it: by rollback if `rollback` is set, else by commit. */
+/**
+ * Runs `change` in a transaction and ends it once `begin` blocks on it: by rollback if `rollback` is set, else by
+ * commit.
+ */
 async function runDuringTransaction<T>(change: (tx: Tx) => Promise<void>, begin: () => Promise<T>, rollback?: Error) {
   const blocked: { creating?: Promise<T> } = {};
   const changing = world.db.transaction(async (tx) => {

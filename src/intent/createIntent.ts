@@ -47,14 +47,18 @@ type CreateWorld = Pick<World, "db" | "clock" | "entropy" | "memory" | "config" 
   Partial<Pick<World, "chains">>;
 type PriceTerms = { priceUnits: bigint | null; oneTime: boolean };
 
-/** An occupant may leave between the refusal and the look at it; more than once or twice in a row means something is wrong. */
+/**
+ * An occupant may leave between the refusal and the look at it; more than once or twice in a row means something is
+ * wrong.
+ */
 const TRIES_MAX = 5;
 
 /**
- * Creates an intent, or returns the active one that occupies the same destination with the same terms; either way with a fresh
- * widget token. It is one statement, so `on` may be the database itself, or a transaction that has more to write; before that one
- * begins, prepareCreate has been called. Which of two racing creates wins is decided by the database's unique index alone.
- * Throws price_required, the destination faults, invalid_request and destination_conflict; nothing is written then.
+ * Creates an intent, or returns the active one that occupies the same destination with the same terms; either way with
+ * a fresh widget token. It is one statement, so `on` may be the database itself, or a transaction that has more to
+ * write; before that one begins, prepareCreate has been called. Which of two racing creates wins is decided by the
+ * database's unique index alone. Throws price_required, the destination faults, invalid_request and
+ * destination_conflict; nothing is written then.
  */
 export async function createIntent(
   db: Db["root"],

@@ -6,7 +6,10 @@ import { findDeployment, insertDeployment, type Deployment } from "./store.ts";
 /** Caches the deployment for the life of the process: it never changes. */
 const DEPLOYMENT: MemorySlot<{ found?: Deployment }> = { create: () => ({}) };
 
-/** Returns the installation's random bytes. The first call on a new database generates them; later calls return the same. */
+/**
+ * Returns the installation's random bytes. The first call on a new database generates them; later calls return the
+ * same.
+ */
 export async function ensureDeployment({
   db,
   entropy,

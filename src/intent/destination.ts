@@ -21,7 +21,10 @@ export function hasExplicitDestination(input: DestinationInput): boolean {
   return fields.some((field) => (field ?? null) !== null);
 }
 
-/** The destination of a create, each part from the call, else from the account. Throws the fault that names the part at fault. */
+/**
+ * The destination of a create, each part from the call, else from the account. Throws the fault that names the part at
+ * fault.
+ */
 export function resolveDestination(catalog: Catalog, account: AccountRow, input: DestinationInput): Destination {
   const namespace = resolveNamespace(account, input);
   const wallet = resolveWallet(catalog, account, { input, namespace });

@@ -4,16 +4,21 @@ import { array } from "../db/parameters.ts";
 import type { InboxTable } from "../db/schema.ts";
 import { namespaceOf, referenceOf, type Caip2 } from "../kernel/caip.ts";
 
-// Maps inbox addresses to intents. `create` inserts an intent's own inbox, this file inserts all others, and every station reads here.
+// Maps inbox addresses to intents. `create` inserts an intent's own inbox, this file inserts all others, and every
+// station reads here.
 
-/** A condition for statements that read `inbox`: the row is valid on the chain. At most one row per address and chain matches. */
+/**
+ * A condition for statements that read `inbox`: the row is valid on the chain. At most one row per address and chain
+ * matches.
+ */
 export function isInboxOnChain(chain: Caip2): RawBuilder<boolean> {
   return sql<boolean>`(inbox.namespace = ${namespaceOf(chain)} and inbox.reference in ('', ${referenceOf(chain)}))`;
 }
 
 /**
- * The SQL that inserts an intent's own inbox, for use inside a larger statement. The values are placeholders such as "$3". On EVM chains it is
- * the same on every chain and takes every token; elsewhere it belongs to the payout's chain and token.
+ * The SQL that inserts an intent's own inbox, for use inside a larger statement. The values are placeholders such as
+ * "$3". On EVM chains it is the same on every chain and takes every token; elsewhere it belongs to the payout's chain
+ * and token.
  */
 export function depositInboxInsertSql(intent: {
   sourceQuery: string;
@@ -36,8 +41,8 @@ export type SourceAddress = Pick<Selectable<InboxTable>, "address" | "intent_id"
 };
 
 /**
- * Assigns an address on one chain to an intent, unless the row exists already. Returns false and writes nothing when the address
- * belongs to another intent.
+ * Assigns an address on one chain to an intent, unless the row exists already. Returns false and writes nothing when
+ * the address belongs to another intent.
  */
 export async function insertSourceAddress(tx: Tx, source: SourceAddress): Promise<boolean> {
   const { chain, address, intent_id, token, at } = source;

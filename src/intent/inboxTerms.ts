@@ -16,8 +16,8 @@ export type InboxTermsColumns = {
 };
 
 /**
- * The terms of the intent's inbox on EVM chains. For a payout elsewhere it can only bridge, by the routes: it settles nothing, and the inbox
- * of the payout's own chain takes the fee and names the recovery key.
+ * The terms of the intent's inbox on EVM chains. For a payout elsewhere it can only bridge, by the routes: it settles
+ * nothing, and the inbox of the payout's own chain takes the fee and names the recovery key.
  */
 export function toInboxTerms(intent: InboxTermsColumns): Terms {
   const common = {

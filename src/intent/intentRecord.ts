@@ -17,7 +17,10 @@ import {
   type TokenAccountRecord,
 } from "./pins/ownInbox.ts";
 
-/** An intent as the API, the events and the webhooks show it. Amounts are integer texts in the payout token's smallest units. */
+/**
+ * An intent as the API, the events and the webhooks show it. Amounts are integer texts in the payout token's smallest
+ * units.
+ */
 export type IntentRecord = TokenAccountRecord & {
   object: "payment_intent";
   intentId: string;

@@ -1,6 +1,7 @@
 import { BPS, convertUnits, PRICE_DECIMALS } from "../kernel/units.ts";
 
-// The payment progress of an intent. All amounts are in the payout token's smallest units; only counted deposits are progress.
+// The payment progress of an intent. All amounts are in the payout token's smallest units; only counted deposits are
+// progress.
 
 /** The intent columns that determine its progress. */
 export type IntentProgress = {
@@ -13,16 +14,16 @@ export type IntentProgress = {
 export type PaymentStatus = "unpaid" | "partial" | "paid" | "overpaid";
 
 /**
- * Whether the counted amount reaches the price, less the tolerance in basis points. Accounts set a tolerance because exchanges deduct
- * their fee from a withdrawal.
+ * Whether the counted amount reaches the price, less the tolerance in basis points. Accounts set a tolerance because
+ * exchanges deduct their fee from a withdrawal.
  */
 export function isPriceReached(priceTokenUnits: bigint, toleranceBps: number, countedUnits: bigint): boolean {
   return countedUnits * BPS >= priceTokenUnits * (BPS - BigInt(toleranceBps));
 }
 
 /**
- * Whether an amount is delivered whatever minimum applies: it reaches the price, or less than a millionth of the payout currency is missing,
- * which no price can express and no payer sees.
+ * Whether an amount is delivered whatever minimum applies: it reaches the price, or less than a millionth of the payout
+ * currency is missing, which no price can express and no payer sees.
  */
 export function isDeliverable(
   { price, decimals, toleranceBps }: { price: bigint; decimals: number; toleranceBps: number },

@@ -67,8 +67,8 @@ function keysOf(row: Record<keyof IntentRow, 0>): (keyof IntentRow)[] {
 }
 
 /**
- * Locks intents in the order of their ids, so that workers with overlapping batches wait instead of deadlocking. Every change to an
- * intent's progress holds this lock, and a transaction locks the intent before any other row.
+ * Locks intents in the order of their ids, so that workers with overlapping batches wait instead of deadlocking. Every
+ * change to an intent's progress holds this lock, and a transaction locks the intent before any other row.
  */
 export async function lockIntents(tx: Tx, intentIds: readonly string[]): Promise<IntentRow[]> {
   if (intentIds.length === 0) return [];
@@ -82,8 +82,8 @@ export async function lockIntents(tx: Tx, intentIds: readonly string[]): Promise
 }
 
 /**
- * Writes the progress of intents: status, totals (in the payout token's smallest units) and times. The caller holds their locks.
- * Pinned columns are never written.
+ * Writes the progress of intents: status, totals (in the payout token's smallest units) and times. The caller holds
+ * their locks. Pinned columns are never written.
  */
 export async function writeIntentProgress(tx: Tx, intents: readonly IntentRow[]): Promise<void> {
   if (intents.length === 0) return;
@@ -190,10 +190,10 @@ const INSERT_OR_RENEW_INTENT = buildInsertOrRenewSql();
 function buildInsertOrRenewSql(): string {
   const placeholder = (column: keyof NewIntent) => `$${NEW_COLUMNS.indexOf(column) + 1}`;
   const found = NEW_COLUMNS.filter((column) => column !== "id").map((column) => `found.${column}`);
-  // The unique index decides between concurrent creates. An occupant that settles meanwhile leaves the index, and the insert succeeds.
-  // The statement repeats the index predicate as literals, because a generic plan cannot match parameters to a partial index.
-  // The inbox check may read an older snapshot: an inbox address is public only after its insert has committed.
-  // For an inserted row only `seq` and `id` return, because the caller has the other columns.
+  // The unique index decides between concurrent creates. An occupant that settles meanwhile leaves the index, and the
+  // insert succeeds. The statement repeats the index predicate as literals, because a generic plan cannot match
+  // parameters to a partial index. The inbox check may read an older snapshot: an inbox address is public only after
+  // its insert has committed. For an inserted row only `seq` and `id` return, because the caller has the other columns.
   return `/* named: insert_or_renew_intent */
     with kept as (
       insert into intent as occupant (${NEW_COLUMNS.join()})
@@ -224,9 +224,10 @@ function buildInsertOrRenewSql(): string {
 }
 
 /**
- * Inserts the intent with its inbox and its event in one statement, and returns it. If an active intent occupies the destination with
- * the same terms, it sets that intent's widget token and returns that intent instead. Returns undefined and writes nothing when the
- * occupant has other terms, or when the payout wallet is an inbox of this service.
+ * Inserts the intent with its inbox and its event in one statement, and returns it. If an active intent occupies the
+ * destination with the same terms, it sets that intent's widget token and returns that intent instead. Returns
+ * undefined and writes nothing when the occupant has other terms, or when the payout wallet is an inbox of this
+ * service.
  */
 export async function insertOrRenewIntent(
   db: Db["root"],

@@ -1,8 +1,8 @@
 import { checksumAddress } from "@tributary/inbox/checksum";
 import type { Hex } from "@tributary/inbox/terms";
 
-// CAIP-2 identifies a chain, CAIP-10 an account on it, CAIP-19 an asset. Code and database hold EVM addresses in lower case;
-// people see EIP-55.
+// CAIP-2 identifies a chain, CAIP-10 an account on it, CAIP-19 an asset. Code and database hold EVM addresses in lower
+// case; people see EIP-55.
 
 export type Namespace = "eip155" | "solana";
 /** `<namespace>:<reference>`, such as `eip155:8453`. */

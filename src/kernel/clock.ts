@@ -1,8 +1,9 @@
 // The only source of time. All other code receives a Clock, so that a test or a simulation controls it.
 //
-// The rule of clocks. A service's `now()` is the database's time (src/db/serverClock.ts), so that processes agree and no machine's own clock
-// decides. A database may fail over to a machine whose clock is behind, so a stored time may be in the future. Code that waits for a time
-// uses `hasElapsed`, or `isDue` in SQL (src/db/due.ts): a time further ahead than its longest wait counts as over.
+// The rule of clocks. A service's `now()` is the database's time (src/db/serverClock.ts), so that processes agree and
+// no machine's own clock decides. A database may fail over to a machine whose clock is behind, so a stored time may be
+// in the future. Code that waits for a time uses `hasElapsed`, or `isDue` in SQL (src/db/due.ts): a time further ahead
+// than its longest wait counts as over.
 
 /** Durations and waits. */
 export interface Timer {
@@ -36,12 +37,15 @@ export const systemTimer: Timer = {
 /** The machine's own clock, for tests and for what no database stores. A service uses its database's clock. */
 export const systemClock: Clock = { ...systemTimer, now: () => new Date() };
 
-/** Two processes never differ by more, in milliseconds: a time that is further ahead was stored before a clock stepped back. */
+/**
+ * Two processes never differ by more, in milliseconds: a time that is further ahead was stored before a clock stepped
+ * back.
+ */
 export const CLOCK_DIFFERENCE_MS_MAX = 60_000;
 
 /**
- * Whether `waitMs` have passed between `since` and `now`. Also true when `since` is in the future: the clock has stepped back after it was
- * stored, and nothing may wait for the former time to come again.
+ * Whether `waitMs` have passed between `since` and `now`. Also true when `since` is in the future: the clock has
+ * stepped back after it was stored, and nothing may wait for the former time to come again.
  */
 export function hasElapsed(waitMs: number, { since, now }: { since: Date; now: Date }): boolean {
   return addMs(since, waitMs) <= now || since > addMs(now, CLOCK_DIFFERENCE_MS_MAX);

@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-// A cursor marks a position in one owner's list. Only this installation can create or read one: a readable sequence would reveal the
-// volume of the whole installation. The first 16 bytes are an HMAC over list, owner and sequence. The other 8 are the sequence,
-// XORed with a mask derived from the HMAC.
+// A cursor marks a position in one owner's list. Only this installation can create or read one: a readable sequence
+// would reveal the volume of the whole installation. The first 16 bytes are an HMAC over list, owner and sequence. The
+// other 8 are the sequence, XORed with a mask derived from the HMAC.
 
 const SEQUENCE_BYTES = 8;
 const TAG_BYTES = 16;

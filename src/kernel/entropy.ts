@@ -7,7 +7,10 @@ export interface Entropy {
   bytes(count: number): Uint8Array;
 }
 
-/** Bytes per call of the system's generator, because one call costs as much as several hundred bytes. Each byte is used once. */
+/**
+ * Bytes per call of the system's generator, because one call costs as much as several hundred bytes. Each byte is used
+ * once.
+ */
 const BUFFER_BYTES = 4_096;
 let buffer = new Uint8Array(0);
 

@@ -1,5 +1,5 @@
-// Every error code of the API. Codes are appended, never removed and never given another meaning, because clients compare them.
-// Each code has a page in docs/errors.
+// Every error code of the API. Codes are appended, never removed and never given another meaning, because clients
+// compare them. Each code has a page in docs/errors.
 
 export type FaultRow = {
   status: number;

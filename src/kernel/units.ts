@@ -3,7 +3,9 @@
 export const PRICE_DECIMALS = 6;
 export const BPS = 10_000n;
 
-/** Converts an amount from one number of decimals to another at par. Rounds down: a received amount is never rounded up. */
+/**
+ * Converts an amount from one number of decimals to another at par. Rounds down: a received amount is never rounded up.
+ */
 export function convertUnits(amountUnits: bigint, fromDecimals: number, toDecimals: number): bigint {
   const shift = toDecimals - fromDecimals;
   return shift >= 0 ? amountUnits * 10n ** BigInt(shift) : amountUnits / 10n ** BigInt(-shift);

@@ -1,7 +1,7 @@
 import type { Clock } from "./clock.ts";
 
-// A loop sleeps until a notification or its interval. The notification only saves time: a lost one delays a row by an interval, and
-// never loses the row.
+// A loop sleeps until a notification or its interval. The notification only saves time: a lost one delays a row by an
+// interval, and never loses the row.
 
 export interface Wake {
   /** Signals that rows may be waiting under `topic`. It never throws and never blocks. */
@@ -11,8 +11,8 @@ export interface Wake {
 }
 
 /**
- * Signals within one process, from writers to loops. A notification without a waiter is kept until the next wait of its topic. So a row
- * written between a loop's last read and its wait is handled at once.
+ * Signals within one process, from writers to loops. A notification without a waiter is kept until the next wait of its
+ * topic. So a row written between a loop's last read and its wait is handled at once.
  */
 export function createWake(clock: Clock): Wake {
   // Topics are a fixed handful of names in the program's own text, so both collections stay small.

@@ -1,7 +1,8 @@
 import { sql } from "kysely";
 import type { Check } from "./check.ts";
 
-// Invariants of the ledger's own rows. Triggers enforce all of them; the checks find rows that were written past the triggers.
+// Invariants of the ledger's own rows. Triggers enforce all of them; the checks find rows that were written past the
+// triggers.
 
 export const ledgerChecks: readonly Check[] = [
   {

@@ -1,8 +1,8 @@
 import { sql, type RawBuilder } from "kysely";
 import type { Tx } from "../db/database.ts";
 
-// All SQL that writes the ledger. One statement inserts a posting and its entries, as the database requires; triggers compute the
-// balances.
+// All SQL that writes the ledger. One statement inserts a posting and its entries, as the database requires; triggers
+// compute the balances.
 
 /**
  * A query for gains and losses of inboxes, one row for each posting:
@@ -18,8 +18,9 @@ import type { Tx } from "../db/database.ts";
 export type TransferQuery = RawBuilder<unknown>;
 
 /**
- * An inbox never goes negative: the amount below zero goes to an account for its cause. Either more left the inbox than was seen arriving
- * (unseen), or a reorganisation removed a deposit that had already been paid out. Later gains of the inbox fill that account first.
+ * An inbox never goes negative: the amount below zero goes to an account for its cause. Either more left the inbox than
+ * was seen arriving (unseen), or a reorganisation removed a deposit that had already been paid out. Later gains of the
+ * inbox fill that account first.
  */
 type Shortage = { growingAccount: RawBuilder<string>; otherAccount: RawBuilder<string> };
 
@@ -35,8 +36,8 @@ const UNSEEN_ACCOUNT = sql<string>`'unseen:' || chain`;
 const REORG_LOSS_ACCOUNT = sql<string>`'loss:reorg'`;
 
 /**
- * Books all of `transfers` in their order, in one statement. The caller ensures that no other transaction books for the same inboxes
- * meanwhile. Planning this statement is expensive, so a unique `name` prepares it once per connection.
+ * Books all of `transfers` in their order, in one statement. The caller ensures that no other transaction books for the
+ * same inboxes meanwhile. Planning this statement is expensive, so a unique `name` prepares it once per connection.
  */
 export async function postTransfers(
   tx: Tx,
@@ -51,8 +52,8 @@ export async function postTransfers(
 }
 
 /**
- * Reverses the open postings of these references (a query of texts), the newest first. Returns the number of reversals. References
- * without an open posting are skipped.
+ * Reverses the open postings of these references (a query of texts), the newest first. Returns the number of reversals.
+ * References without an open posting are skipped.
  */
 export async function reversePostings(
   tx: Tx,
@@ -78,9 +79,9 @@ export async function reversePostings(
 }
 
 /**
- * `net` is the inbox balance minus its shortages. A running sum carries it from posting to posting, so that each is split as if booked
- * alone: the part above zero belongs to the inbox, the part below is a shortage, and the other cause is filled first. Returns the number of
- * postings.
+ * `net` is the inbox balance minus its shortages. A running sum carries it from posting to posting, so that each is
+ * split as if booked alone: the part above zero belongs to the inbox, the part below is a shortage, and the other cause
+ * is filled first. Returns the number of postings.
  */
 async function insertPostings(tx: Tx, { transfers, statementPrefix, at, shortage }: PostingBatch): Promise<number> {
   const { rows } = await sql<{ postings: bigint }>`${statementPrefix}

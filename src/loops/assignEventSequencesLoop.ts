@@ -3,7 +3,10 @@ import { recordMilestone } from "../metrics/recordMilestone.ts";
 import type { World } from "../world.ts";
 import type { Loop } from "./loop.ts";
 
-/** The loops of the road wake it after a change. Events of requests wait at most this long, at the cost of one short read. */
+/**
+ * The loops of the road wake it after a change. Events of requests wait at most this long, at the cost of one short
+ * read.
+ */
 const INTERVAL_MS = 200;
 
 export function assignEventSequencesLoop(world: World): Loop {

@@ -44,7 +44,10 @@ export function receiveCrossingsLoop(world: World, chain: Chain): Loop {
   };
 }
 
-/** Looks for burns on one chain of which only the mints are known, and settles what the chain's own inboxes hold for others. */
+/**
+ * Looks for burns on one chain of which only the mints are known, and settles what the chain's own inboxes hold for
+ * others.
+ */
 export function findBurnsLoop(world: World, chain: Chain): Loop {
   return {
     name: `find burns ${chain.caip2}`,
@@ -58,7 +61,10 @@ export function findBurnsLoop(world: World, chain: Chain): Loop {
   };
 }
 
-/** Keeps the bridge's fees known while nothing crosses, so that alarms about them and about the service come before a deposit does. */
+/**
+ * Keeps the bridge's fees known while nothing crosses, so that alarms about them and about the service come before a
+ * deposit does.
+ */
 export function refreshFeesLoop(world: World): Loop {
   return {
     name: "bridge fees",

@@ -10,7 +10,9 @@ export type Loop = {
   /** The topic that wakes it before its interval has passed. */
   topic: string;
   intervalMs: number;
-  /** Does one bounded piece of work. Returns true when more is waiting. Starts nothing new once `ending` has aborted. */
+  /**
+   * Does one bounded piece of work. Returns true when more is waiting. Starts nothing new once `ending` has aborted.
+   */
   tick: (ending?: AbortSignal) => Promise<boolean>;
 };
 
@@ -19,8 +21,8 @@ const BACKOFF_MS_MIN = 250;
 const BACKOFF_MS_MAX = 30_000;
 
 /**
- * Runs `tick` until `signal` aborts, and resolves after the last tick. A failure is logged and retried with backoff, because its rows are
- * still there. Only FatalError is rethrown.
+ * Runs `tick` until `signal` aborts, and resolves after the last tick. A failure is logged and retried with backoff,
+ * because its rows are still there. Only FatalError is rethrown.
  */
 export async function runLoop(world: LoopWorld, loop: Loop, signal: AbortSignal): Promise<void> {
   let failures = 0;

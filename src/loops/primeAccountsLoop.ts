@@ -9,7 +9,10 @@ import { sendTopic } from "./chain/topics.ts";
 /** Without open rows, each round reads an empty index. */
 const INTERVAL_MS = 2_000;
 
-/** Creates the accounts of inboxes that payers look at, and closes those that nobody uses any more. A payer's choice wakes it. */
+/**
+ * Creates the accounts of inboxes that payers look at, and closes those that nobody uses any more. A payer's choice
+ * wakes it.
+ */
 export function primeAccountsLoop(world: World, chain: Chain): Loop {
   return {
     name: `prime accounts ${chain.caip2}`,

@@ -49,7 +49,10 @@ export function purgeExpiredLoop(world: World): Loop {
   };
 }
 
-/** Runs one batch of each. The failure of one does not keep the others from running; the first error is thrown at the end. */
+/**
+ * Runs one batch of each. The failure of one does not keep the others from running; the first error is thrown at the
+ * end.
+ */
 async function runPurges(purges: readonly Purge[]): Promise<boolean> {
   const errors: unknown[] = [];
   let hasMore = false;

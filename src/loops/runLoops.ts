@@ -75,8 +75,8 @@ function refreshClockLoop(refresh: () => Promise<void>): Loop {
 }
 
 /**
- * Runs every loop until `signal` aborts, and resolves when all have ended. Rejects at once when a loop meets FatalError;
- * the caller must then end the process.
+ * Runs every loop until `signal` aborts, and resolves when all have ended. Rejects at once when a loop meets
+ * FatalError; the caller must then end the process.
  */
 export async function runLoops(world: World, signal: AbortSignal): Promise<void> {
   await Promise.all(createLoops(world).map((loop) => runLoop(world, loop, signal)));

@@ -16,7 +16,10 @@ export type AccountPageOrigin = { accountId: string; origin: string };
 /** All origins appear in one response header of the page. */
 export const ORIGINS_MAX = 20;
 
-/** Allows pages of `origin` to embed the account's checkout. Repeating changes nothing. Returns the normalized form. Throws invalid_request or not_found. */
+/**
+ * Allows pages of `origin` to embed the account's checkout. Repeating changes nothing. Returns the normalized form.
+ * Throws invalid_request or not_found.
+ */
 export async function addPageOrigin(world: PageOriginWorld, added: AccountPageOrigin): Promise<string> {
   const origin = requirePageOrigin(world, added.origin);
   await world.db.transaction(async (tx) => {
@@ -33,8 +36,8 @@ export async function addPageOrigin(world: PageOriginWorld, added: AccountPageOr
 }
 
 /**
- * Makes these the page origins of the account, and returns them in alphabetical order. Origins that normalize to the same form count once.
- * Throws invalid_request or not_found, and changes nothing then.
+ * Makes these the page origins of the account, and returns them in alphabetical order. Origins that normalize to the
+ * same form count once. Throws invalid_request or not_found, and changes nothing then.
  */
 export async function replacePageOrigins(
   world: PageOriginWorld,

@@ -4,8 +4,8 @@ import { clearKeyCache } from "./keys/keyCache.ts";
 import { updateAccountStatus, type AccountRow } from "./store.ts";
 
 /**
- * Suspends an account or reactivates it. Keys of a suspended account get account_suspended: at once in this process, within a second in
- * others. Payments that are under way are still counted and settled. Throws not_found.
+ * Suspends an account or reactivates it. Keys of a suspended account get account_suspended: at once in this process,
+ * within a second in others. Payments that are under way are still counted and settled. Throws not_found.
  */
 export async function setAccountStatus(
   world: Pick<World, "db" | "memory">,

@@ -27,8 +27,8 @@ export async function updateKeyExpiry(tx: Tx, key: { keyId: string; expiresAt: D
 export type KeyWithAccount = { key: ApiKeyRow; account: AccountRow; version: bigint };
 
 /**
- * Reads a key with its account and their version in one statement. The lookup uses the hash of the whole key, including its id, so that a
- * wrong secret behaves like an unknown id: the index finds nothing and no row is read.
+ * Reads a key with its account and their version in one statement. The lookup uses the hash of the whole key, including
+ * its id, so that a wrong secret behaves like an unknown id: the index finds nothing and no row is read.
  */
 export async function findKey(db: Db, hash: Uint8Array): Promise<KeyWithAccount | undefined> {
   const row = await db.root
@@ -147,7 +147,9 @@ export async function updateRevoked(db: Db, key: { keyId: string; at: Date }): P
 
 export type KeyUse = { keyId: string; at: Date };
 
-/** Writes the last use of keys. It skips rows that another transaction has locked, because one use is not worth a wait. */
+/**
+ * Writes the last use of keys. It skips rows that another transaction has locked, because one use is not worth a wait.
+ */
 export async function updateLastUsed(db: Db, uses: readonly KeyUse[]): Promise<void> {
   const keyIds = uses.map((use) => use.keyId);
   const times = uses.map((use) => use.at);

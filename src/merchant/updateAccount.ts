@@ -29,8 +29,8 @@ export type AccountChange = Partial<Omit<NewAccount, "recovery" | "solanaRecover
 type UpdateWorld = Pick<World, "db" | "clock" | "entropy" | "catalog" | "chains" | "memory">;
 
 /**
- * Changes an account and appends the event `account.updated`. Existing intents keep what they pinned. It takes effect in every process
- * within a second. Throws invalid_request that names the field, or not_found.
+ * Changes an account and appends the event `account.updated`. Existing intents keep what they pinned. It takes effect
+ * in every process within a second. Throws invalid_request that names the field, or not_found.
  */
 export async function updateAccount(
   world: UpdateWorld,

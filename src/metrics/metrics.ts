@@ -10,7 +10,8 @@ import { countDifferences } from "../watch/reconcile/balanceStore.ts";
 import { listCursors } from "../watch/store/store.ts";
 import type { World } from "../world.ts";
 
-// The metrics of one process. Gauges are read at each scrape: chains from the last alarm checks, rows from a few indexed statements.
+// The metrics of one process. Gauges are read at each scrape: chains from the last alarm checks, rows from a few
+// indexed statements.
 
 export type MetricsWorld = Pick<World, "db" | "clock" | "config" | "chains" | "memory">;
 

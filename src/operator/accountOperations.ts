@@ -86,7 +86,10 @@ export const showAccount = defineOperatorOperation({
 
 export type AccountChangeOutput = WarnedAccount & { payoutBefore: AccountOutput["payout"] };
 
-/** Changes the given fields. The text "none" removes a recovery key or `origins`. `payoutBefore` differs from `payout` when that changed. */
+/**
+ * Changes the given fields. The text "none" removes a recovery key or `origins`. `payoutBefore` differs from `payout`
+ * when that changed.
+ */
 export const changeAccount = defineOperatorOperation({
   effect: "write",
   input: {
@@ -155,7 +158,9 @@ export async function getAccount(world: World, accountId: string): Promise<Accou
   return account;
 }
 
-/** Reads the default destination; undefined without chain, wallet and currency. What is missing comes from `present`. */
+/**
+ * Reads the default destination; undefined without chain, wallet and currency. What is missing comes from `present`.
+ */
 function readPayoutDefaults(
   world: World,
   given: Pick<InputOf<typeof TERMS>, "chain" | "wallet" | "currency">,
@@ -205,7 +210,10 @@ export type BrandOutput = { accountId: string } & Omit<Brand, "logo"> & {
     logo: { type: string; bytes: number } | null;
   };
 
-/** Changes the given fields: null removes a value, a missing field leaves it as it is. `logo` is a file's content in base64. */
+/**
+ * Changes the given fields: null removes a value, a missing field leaves it as it is. `logo` is a file's content in
+ * base64.
+ */
 export const updateAccountBrand = defineOperatorOperation({
   effect: "write",
   input: {

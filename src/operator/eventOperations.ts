@@ -27,7 +27,10 @@ type Filter = { accountId: string | undefined; intentId: string | undefined };
 /** Events of one step while following. */
 const FOLLOWING_MAX = 1_000;
 
-/** Lists the latest events or those before `cursor`, or those after the sequences in `after`. Within one account no sequence is skipped. */
+/**
+ * Lists the latest events or those before `cursor`, or those after the sequences in `after`. Within one account no
+ * sequence is skipped.
+ */
 export const listEvents = defineOperatorOperation({
   effect: "read",
   input: { accountId: optionalText, intentId: optionalText, after: optionalNumbers, ...PAGE_FIELDS },

@@ -15,8 +15,8 @@ export type ProviderStatus = {
   headBlock: string | null;
   error: string | null;
   /**
-   * Comparison with the recorded chain: the same block at the cursor, a different one, or a head far below. Null when unknown.
-   * A provider that does not agree delays blocks from WebSockets while its head moves.
+   * Comparison with the recorded chain: the same block at the cursor, a different one, or a head far below. Null when
+   * unknown. A provider that does not agree delays blocks from WebSockets while its head moves.
    */
   agreement: ProviderComparison["kind"] | null;
 };
@@ -106,7 +106,10 @@ type HeadReply =
   | { name: string; head: BlockRef; agreement: ProviderStatus["agreement"] }
   | { name: string; message: string };
 
-/** Queries one provider directly, without the provider pool: a status query must not start a cooldown or write to the log. */
+/**
+ * Queries one provider directly, without the provider pool: a status query must not start a cooldown or write to the
+ * log.
+ */
 async function queryHead(
   reader: ChainReader,
   { cursor, near }: { cursor: CursorRow | undefined; near: bigint },

@@ -55,8 +55,8 @@ function toIntentOutput({ config }: World): (row: IntentRow) => IntentOutput {
 export type IntentExport = Pick<IntentRecord, "intentId" | "inboxAddress" | "inboxTerms">;
 
 /**
- * The terms of every intent, oldest first, with all that its inboxes can be recovered from. The routes of a root stand at its first intent on a
- * page: they are many, and the other intents share them.
+ * The terms of every intent, oldest first, with all that its inboxes can be recovered from. The routes of a root stand
+ * at its first intent on a page: they are many, and the other intents share them.
  */
 export const exportIntents = defineOperatorOperation({
   effect: "read",

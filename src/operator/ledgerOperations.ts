@@ -198,7 +198,10 @@ async function readEntries(world: World, given: InputOf<typeof PAGE_INPUT>): Pro
 
 const SYSTEM_ACCOUNTS: readonly string[] = ["payer:world", "payout:world", "fee:platform", "fee:bridge", "loss:reorg"];
 
-/** Reads the account filter: a merchant account or a ledger account, possibly without entries. Throws CommandError for any other name. */
+/**
+ * Reads the account filter: a merchant account or a ledger account, possibly without entries. Throws CommandError for
+ * any other name.
+ */
 async function readAccount(world: World, account: string | undefined): Promise<string | undefined> {
   if (account === undefined || SYSTEM_ACCOUNTS.includes(account)) return account;
   if (account.startsWith("acct_")) await getAccount(world, account);

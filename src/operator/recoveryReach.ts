@@ -3,8 +3,8 @@ import { caip2 } from "../kernel/caip.ts";
 import type { AccountRow } from "../merchant/store.ts";
 import type { World } from "../world.ts";
 
-// Whether the recovery of an account reaches other chains. Without a recovery key the payout wallet recovers, and a wallet that is a contract
-// exists on its own chain only: nobody signs for its address elsewhere.
+// Whether the recovery of an account reaches other chains. Without a recovery key the payout wallet recovers, and a
+// wallet that is a contract exists on its own chain only: nobody signs for its address elsewhere.
 
 const ANSWER_MS_MAX = 5_000;
 /** A key's account that lends its address the code of a contract (EIP-7702) still signs everywhere. */

@@ -18,8 +18,8 @@ export async function followTransactions({ db, clock }: PrimingWorld, { caip2: c
 }
 
 /**
- * Looks at a chain's open accounts. Ends the rows whose account is closed, and closes the accounts that nobody uses any more. Returns how many
- * accounts have a transaction now.
+ * Looks at a chain's open accounts. Ends the rows whose account is closed, and closes the accounts that nobody uses any
+ * more. Returns how many accounts have a transaction now.
  */
 export async function closeAccounts(world: PrimingWorld & Pick<World, "catalog">, chain: Chain): Promise<number> {
   const { accounts } = chain.sender;

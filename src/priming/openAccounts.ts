@@ -10,8 +10,8 @@ import { postpone, submitBatch, toItem, type PrimingWorld } from "./submitBatch.
 const PLANNED_MAX = 24;
 
 /**
- * Creates a chain's planned accounts: stores signed bytes, which the chain's sender broadcasts. Accounts wait while the payer has no more than
- * the next settlements need. Returns how many accounts have a transaction now.
+ * Creates a chain's planned accounts: stores signed bytes, which the chain's sender broadcasts. Accounts wait while the
+ * payer has no more than the next settlements need. Returns how many accounts have a transaction now.
  */
 export async function openAccounts(world: PrimingWorld, chain: Chain): Promise<number> {
   const { accounts } = chain.sender;
@@ -30,7 +30,9 @@ export async function openAccounts(world: PrimingWorld, chain: Chain): Promise<n
   return submitted;
 }
 
-/** Those that are to be created. Ends the rows that nobody waits for, and those whose account no settlement could close. */
+/**
+ * Those that are to be created. Ends the rows that nobody waits for, and those whose account no settlement could close.
+ */
 async function listMissing(
   world: PrimingWorld,
   accounts: AccountSender,

@@ -4,8 +4,8 @@ import type { PrimedAccountStatus, PrimedAccountTable } from "../db/roadSchema.t
 import type { IntentRow } from "../intent/store.ts";
 import { addMs, CLOCK_DIFFERENCE_MS_MAX, DAY_MS } from "../kernel/clock.ts";
 
-// An account is primed when the service creates it before the payer pays. Whatever happens to its money, the account costs what it locks until
-// it is closed, so each row stays open until the chain shows no account any more.
+// An account is primed when the service creates it before the payer pays. Whatever happens to its money, the account
+// costs what it locks until it is closed, so each row stays open until the chain shows no account any more.
 
 export type PrimedAccount = Selectable<PrimedAccountTable>;
 
@@ -46,7 +46,8 @@ export function nextStep(
   if (row.reason === LEFT_OPEN) return { kind: "look", at: addMs(now, LOOK_MS_MAX), reason: null };
   const holdsMoney =
     isSettling || intent.pending_count > 0 || (account.units > 0n && account.units >= intent.minimum_units);
-  // Money is left to the road, which decides when to settle it. Dust is not: it would keep the account open, and closing pays it out.
+  // Money is left to the road, which decides when to settle it. Dust is not: it would keep the account open, and
+  // closing pays it out.
   const reason = holdsMoney ? "holds_money" : account.obstacle;
   return reason === undefined ? { kind: "close" } : { kind: "look", at: nextLook(row.keep_until, now), reason };
 }
@@ -61,7 +62,10 @@ function nextLook(since: Date, now: Date): Date {
   return addMs(now, Math.min(LOOK_MS_MAX, Math.max(LOOK_MS, waitedMs / 2)));
 }
 
-/** The state of an account after its transaction closed. An expired creation is planned again; a closing is checked by a look. */
+/**
+ * The state of an account after its transaction closed. An expired creation is planned again; a closing is checked by a
+ * look.
+ */
 export function afterTransaction(
   status: PrimedAccountStatus,
   transaction: "mined" | "reverted" | "lost",

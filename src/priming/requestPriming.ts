@@ -12,8 +12,9 @@ type RequestWorld = Pick<World, "db" | "clock" | "catalog" | "chains" | "wake">;
 export type ChosenOrigin = { readonly namespace: string; readonly reference: string; readonly token: string };
 
 /**
- * Asks for the account in which the intent's inbox receives the token, so that a payer's plain transfer arrives. Does nothing where it would
- * exceed a limit, where the service creates none, or where its lamports might not return. A repeat keeps the account for longer.
+ * Asks for the account in which the intent's inbox receives the token, so that a payer's plain transfer arrives. Does
+ * nothing where it would exceed a limit, where the service creates none, or where its lamports might not return. A
+ * repeat keeps the account for longer.
  */
 export async function requestPriming(world: RequestWorld, intent: IntentRow, origin: ChosenOrigin): Promise<void> {
   const chain = payoutChain(intent);

@@ -8,7 +8,8 @@ import type { Caip2 } from "../kernel/caip.ts";
 import { addMs } from "../kernel/clock.ts";
 import { KEEP_MS_MAX, LOOK_MS_MAX, type PrimedAccount, type PrimedInbox } from "./primedAccount.ts";
 
-// All SQL about primed accounts. Every statement reads open rows, which the configured limit keeps few, or those of one merchant account's last hour.
+// All SQL about primed accounts. Every statement reads open rows, which the configured limit keeps few, or those of one
+// merchant account's last hour.
 
 export type AccountKey = { readonly chain: Caip2; readonly intentId: string; readonly token: string };
 
@@ -32,8 +33,8 @@ export async function extendPrimedAccount(
 }
 
 /**
- * Plans an account within the limits, and returns whether it did. A lock of the chain orders admissions of all processes, so that the counts are
- * exact.
+ * Plans an account within the limits, and returns whether it did. A lock of the chain orders admissions of all
+ * processes, so that the counts are exact.
  */
 export async function insertWithinLimits(
   tx: Tx,

@@ -25,8 +25,8 @@ export function toItem({ intent, row }: Pick<DueAccount, "intent" | "row">): Set
 }
 
 /**
- * Stores a signed transaction for the batch. Where the chain would refuse it, the accounts are tried one by one, so that one refusal stops no
- * other. Returns how many accounts have a transaction now.
+ * Stores a signed transaction for the batch. Where the chain would refuse it, the accounts are tried one by one, so
+ * that one refusal stops no other. Returns how many accounts have a transaction now.
  */
 export async function submitBatch(world: PrimingWorld, batch: readonly DueAccount[], work: BatchWork): Promise<number> {
   try {

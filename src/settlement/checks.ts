@@ -15,7 +15,10 @@ const LANDED_SWEEPS = sql`
   from settlement join intent on intent.id = settlement.intent_id
   where settlement.status = 'landed' group by 1, 2, 3, 4`;
 
-/** Whether a crossing of the intent on the way to the chain is not landed, so that the settlements of a sweep may not be complete. */
+/**
+ * Whether a crossing of the intent on the way to the chain is not landed, so that the settlements of a sweep may not be
+ * complete.
+ */
 const HAS_OPEN_CROSSING = sql`exists (
   select from movement mint where mint.intent_id = swept.intent_id and mint.chain = swept.chain and mint.explained_by is not null
     and mint.direction = 'in' and mint.orphaned_at is null
@@ -50,10 +53,11 @@ export const settlementChecks: readonly Check[] = [
     name: "fee-matches-intent",
     meaning:
       "A settlement's fee is not what the fee recipient received, or a part of it is not the intent's share, rounded down.",
-    // A provider may omit one leg of a sweep: its split is reliable once its block was reread and the settlement station has processed it.
-    // One transaction may settle an inbox several times, and each time rounds down. In each the payout precedes the fee. Where payout and fee
-    // recipient are the same, and where no payment of the hub is known, only the most that the fee can be is checked. Until all shares of a
-    // sweep have landed, theirs together may be a unit above that, because the last share takes the rest of the rounding.
+    // A provider may omit one leg of a sweep: its split is reliable once its block was reread and the settlement
+    // station has processed it. One transaction may settle an inbox several times, and each time rounds down. In each
+    // the payout precedes the fee. Where payout and fee recipient are the same, and where no payment of the hub is
+    // known, only the most that the fee can be is checked. Until all shares of a sweep have landed, theirs together may
+    // be a unit above that, because the last share takes the rest of the rounding.
     query: sql`
       select swept.intent_id as intent, swept.chain, swept.chain_tx, swept.gross_units as gross, swept.fee_units as fee,
         paid.fee_units as paid, intent.fee_bps
@@ -121,9 +125,10 @@ export const settlementChecks: readonly Check[] = [
   {
     name: "bridge-balance-has-settlement",
     meaning: "A bridge carries money although no settlement is bridging.",
-    // What it took on one chain it gives on another, so the balances of its assets are added. A mint may be booked before its burn, and a
-    // settlement lands with a sweep that is not booked yet, nor is its mint. A burn may be booked before the settlement
-    // station takes it: while other providers are asked for it, or its intent is quarantined, nothing is bridging.
+    // What it took on one chain it gives on another, so the balances of its assets are added. A mint may be booked
+    // before its burn, and a settlement lands with a sweep that is not booked yet, nor is its mint. A burn may be
+    // booked before the settlement station takes it: while other providers are asked for it, or its intent is
+    // quarantined, nothing is bridging.
     query: sql`
       select balance.account, sum(balance.balance_units) - given.units as units
       from ledger_balance balance cross join (

@@ -13,8 +13,9 @@ import { raiseAlarm } from "../kernel/alarm/raiseAlarm.ts";
 type BalanceWorld = Pick<World, "db" | "catalog" | "log" | "memory">;
 
 /**
- * Why each inbox may not be swept yet; undefined where enough providers confirm the counted balance. A sweep of a missing balance moves
- * nothing, but costs a fee, and would show a single provider's false deposit as submitted. The whole batch is in one token.
+ * Why each inbox may not be swept yet; undefined where enough providers confirm the counted balance. A sweep of a
+ * missing balance moves nothing, but costs a fee, and would show a single provider's false deposit as submitted. The
+ * whole batch is in one token.
  */
 export async function findBalanceDisagreements(
   world: BalanceWorld,

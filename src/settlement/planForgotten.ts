@@ -6,8 +6,9 @@ import type { Caip2 } from "../kernel/caip.ts";
 import type { World } from "../world.ts";
 import { isolateIntents } from "../watch/store/isolateIntents.ts";
 
-// Every transaction that counts or sweeps money says in the holding from when a settlement is due. Should one have missed an inbox, nothing
-// would come back to it: its money would stay there. So all holdings are looked at again, page after page, whatever happened to them.
+// Every transaction that counts or sweeps money says in the holding from when a settlement is due. Should one have
+// missed an inbox, nothing would come back to it: its money would stay there. So all holdings are looked at again, page
+// after page, whatever happened to them.
 
 type ForgetfulWorld = Pick<World, "db" | "log" | "memory">;
 type HoldingKey = { intentId: string; chain: Caip2; token: string };
@@ -20,8 +21,9 @@ const PAGE_MAX = 500;
 const POSITION = { create: (): { after: HoldingKey | undefined } => ({ after: undefined }) };
 
 /**
- * Finds inboxes with counted money for which a settlement should be due and none is, on the next page of holdings, and makes it due. Returns
- * the chains where it is now. Reads one page, however many holdings there are, and writes nothing where nothing was missed.
+ * Finds inboxes with counted money for which a settlement should be due and none is, on the next page of holdings, and
+ * makes it due. Returns the chains where it is now. Reads one page, however many holdings there are, and writes nothing
+ * where nothing was missed.
  */
 export async function planForgotten(world: ForgetfulWorld): Promise<ReadonlySet<Caip2>> {
   const position = world.memory.get(POSITION);

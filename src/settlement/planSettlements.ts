@@ -15,7 +15,10 @@ type PlanWorld = Pick<World, "db" | "clock" | "entropy" | "catalog" | "log">;
 /** Inboxes planned per call. */
 const PLAN_MAX = 500;
 
-/** Plans a settlement for every inbox on a chain with counted, unsettled money. Returns the number of planned settlements. */
+/**
+ * Plans a settlement for every inbox on a chain with counted, unsettled money. Returns the number of planned
+ * settlements.
+ */
 export async function planSettlements(world: PlanWorld, chain: Caip2): Promise<number> {
   const at = world.clock.now();
   const countedBefore = addMs(at, -(findWatchedChain(world.catalog, chain)?.settleAfterMs ?? 0));

@@ -7,8 +7,8 @@ import { addMs, DAY_MS } from "../kernel/clock.ts";
 import type { World } from "../world.ts";
 
 /**
- * Deletes the signed bytes of up to `limit` transactions that closed before the retention, and returns their number. A transaction keeps
- * them while a settlement waits for it, and until its block was read a second time as final.
+ * Deletes the signed bytes of up to `limit` transactions that closed before the retention, and returns their number. A
+ * transaction keeps them while a settlement waits for it, and until its block was read a second time as final.
  */
 export async function purgeTransactions(
   { db, clock, config }: Pick<World, "db" | "clock" | "config">,

@@ -19,8 +19,8 @@ const TRANSACTIONS_MAX = 200;
 const REVIEWED = { create: () => new Map<Caip2, bigint>() };
 
 /**
- * Replans settlements whose closed transaction moved nothing out of their inbox: it reverted, its item was refused inside a batch, or it
- * can no longer be mined. Returns their number.
+ * Replans settlements whose closed transaction moved nothing out of their inbox: it reverted, its item was refused
+ * inside a batch, or it can no longer be mined. Returns their number.
  */
 export async function replanSettlements(world: ReplanWorld, chain: Caip2): Promise<number> {
   const reviewed = world.memory.get(REVIEWED);

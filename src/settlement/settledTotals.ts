@@ -4,7 +4,10 @@ import type { Settlement } from "./settlement.ts";
 
 type Change = { before: Settlement | undefined; after: Settlement; at: Date };
 
-/** Adds the change of one settlement to its intent's totals, in the payout token's units. Money without a way to the payout adds nothing. */
+/**
+ * Adds the change of one settlement to its intent's totals, in the payout token's units. Money without a way to the
+ * payout adds nothing.
+ */
 export function addToIntentTotals(intent: IntentRow, { before, after, at }: Change): IntentRow {
   const difference = (read: (settlement: Settlement) => bigint | null) =>
     settledPart(intent, after, read) - (before === undefined ? 0n : settledPart(intent, before, read));

@@ -12,15 +12,16 @@ export type Settlement = Omit<SettlementRow, "seq">;
 const OPEN_STATUSES: readonly Settlement["status"][] = ["planned", "submitted", "held"];
 
 /**
- * Whether the inbox waits for this settlement. The database allows one at a time for each inbox and token. What a bridge carries is in no inbox.
+ * Whether the inbox waits for this settlement. The database allows one at a time for each inbox and token. What a
+ * bridge carries is in no inbox.
  */
 export function isOpen({ status }: Pick<Settlement, "status">): boolean {
   return OPEN_STATUSES.includes(status);
 }
 
 /**
- * What one transaction moved out of one inbox in one token, by the token's own transfers: everything, or up to one burn where a bridge took
- * units, because each burn arrives on the settle chain for itself.
+ * What one transaction moved out of one inbox in one token, by the token's own transfers: everything, or up to one burn
+ * where a bridge took units, because each burn arrives on the settle chain for itself.
  */
 export type Sweep = {
   intentId: string;
@@ -40,8 +41,8 @@ export type Sweep = {
 };
 
 /**
- * `feeUnits`: the fee in a transfer that the hub netted; null where the chain shows no payment of the hub. `bridge`: the bridge that took the
- * units for another chain, as the movement names it; null for any other transfer.
+ * `feeUnits`: the fee in a transfer that the hub netted; null where the chain shows no payment of the hub. `bridge`:
+ * the bridge that took the units for another chain, as the movement names it; null for any other transfer.
  */
 export type SweepLeg = {
   movementId: bigint;
@@ -79,7 +80,10 @@ export function groupSweeps(movements: readonly MovementRow[]): Sweep[] {
   });
 }
 
-/** Ends a part at each burn, in the order of the places. What the recovery key moves after the last burn joins the last part. */
+/**
+ * Ends a part at each burn, in the order of the places. What the recovery key moves after the last burn joins the last
+ * part.
+ */
 function splitAtBurns(legs: readonly MovementRow[]): MovementRow[][] {
   const parts: MovementRow[][] = [];
   let isEnded = true;
@@ -99,8 +103,9 @@ function isBurn({ explained_by }: MovementRow): boolean {
 }
 
 /**
- * By batch. The fees of a batch may be lower than what the hub paid, because strangers can net inboxes of their own with it. They are higher
- * only if the recovery key sent an inbox's money to the hub before the batch, or if the provider's answer was false.
+ * By batch. The fees of a batch may be lower than what the hub paid, because strangers can net inboxes of their own
+ * with it. They are higher only if the recovery key sent an inbox's money to the hub before the batch, or if the
+ * provider's answer was false.
  */
 function computeExcessFees(movements: readonly MovementRow[]): Map<string, bigint> {
   const netted = movements.filter(({ batch_place }) => batch_place !== null);
@@ -127,16 +132,19 @@ export type SweepSplit = {
   feeUnits: bigint;
   netUnits: bigint;
   otherRecipientUnits: bigint;
-  /** The part of the gross that went to the hub, of which the chain shows no payment. It counts as settled without a fee. */
+  /**
+   * The part of the gross that went to the hub, of which the chain shows no payment. It counts as settled without a
+   * fee.
+   */
   unpaidUnits: bigint;
 };
 
 type PinnedPayout = Pick<IntentRow, "payout_wallet" | "fee_recipient" | "fee_bps" | "inbox_hub">;
 
 /**
- * How a sweep was split, by the recipients of its transfers. A fee leg that failed on chain is absent. The hub netted the money that it
- * received with other inboxes, and the watch station read from its payments which fee is in it. `otherRecipientUnits` went elsewhere, which
- * only the recovery key can do, and is no part of the gross.
+ * How a sweep was split, by the recipients of its transfers. A fee leg that failed on chain is absent. The hub netted
+ * the money that it received with other inboxes, and the watch station read from its payments which fee is in it.
+ * `otherRecipientUnits` went elsewhere, which only the recovery key can do, and is no part of the gross.
  */
 export function splitSweep(sweep: Sweep, intent: PinnedPayout): SweepSplit {
   const sumTo = (to: string) => sweep.legs.reduce((sum, leg) => (leg.to === to ? sum + leg.amountUnits : sum), 0n);
@@ -154,8 +162,8 @@ export function splitSweep(sweep: Sweep, intent: PinnedPayout): SweepSplit {
 }
 
 /**
- * The fees of a wallet that receives both payout and fee. Each settlement pays the payout first: a transfer is a fee if it is the share of
- * itself and the payout before it.
+ * The fees of a wallet that receives both payout and fee. Each settlement pays the payout first: a transfer is a fee if
+ * it is the share of itself and the payout before it.
  */
 function sharedFeeUnits({ legs }: Sweep, intent: PinnedPayout): bigint {
   let feeUnits = 0n;
@@ -169,7 +177,10 @@ function sharedFeeUnits({ legs }: Sweep, intent: PinnedPayout): bigint {
   return feeUnits;
 }
 
-/** The reason of a landed settlement whose payout is partly or wholly missing: the recovery key sent that part elsewhere. */
+/**
+ * The reason of a landed settlement whose payout is partly or wholly missing: the recovery key sent that part
+ * elsewhere.
+ */
 const RESCUED = "rescued";
 
 /** Marks a settlement that the chain shows as landed with its share of a sweep. */
@@ -211,7 +222,10 @@ export function markBridging(settlement: Settlement, sweep: Sweep, at: Date): Se
   };
 }
 
-/** Marks a bridged settlement that landed with its share of a sweep on the settle chain. `routeCostUnits`: what the bridge kept. */
+/**
+ * Marks a bridged settlement that landed with its share of a sweep on the settle chain. `routeCostUnits`: what the
+ * bridge kept.
+ */
 export function markCrossingLanded(
   settlement: Settlement,
   sweep: Sweep,
@@ -250,12 +264,18 @@ export function revertCrossing(settlement: Settlement, at: Date): Settlement {
   return { ...settlement, ...NOT_LANDED, status: "bridging", reason: null, updated_at: at };
 }
 
-/** Takes a settlement back that landed with a sweep, because bridged settlements moved all of it: their mints were found later. */
+/**
+ * Takes a settlement back that landed with a sweep, because bridged settlements moved all of it: their mints were found
+ * later.
+ */
 export function markBridgedAway(settlement: Settlement, at: Date): Settlement {
   return { ...settlement, ...NOT_LANDED, status: "failed", reason: "bridged", outgoing_id: null, updated_at: at };
 }
 
-/** Reverts a landed or bridging settlement whose transaction a reorg dropped: ours will be mined again, a stranger's may not. */
+/**
+ * Reverts a landed or bridging settlement whose transaction a reorg dropped: ours will be mined again, a stranger's may
+ * not.
+ */
 export function revertLanding(settlement: Settlement, context: { isInboxBusy: boolean; at: Date }): Settlement {
   const cleared = { ...NOT_LANDED, block_number: null, updated_at: context.at };
   const isOurs = settlement.outgoing_id !== null && !context.isInboxBusy;

@@ -120,7 +120,9 @@ test("submitting, postponing and replanning cost the same number of statements f
   assert.deepEqual(costs[1], costs[0]);
 });
 
-/** Records `count` movements of other intents that both stations have processed, half of them sweeps with settlements. */
+/**
+ * Records `count` movements of other intents that both stations have processed, half of them sweeps with settlements.
+ */
 async function insertHistory(db: Db, count: number): Promise<void> {
   const half = count / 2;
   await db.transaction(async (tx) => {

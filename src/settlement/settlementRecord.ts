@@ -1,7 +1,10 @@
 import { caip19 } from "../kernel/caip.ts";
 import type { Settlement } from "./settlement.ts";
 
-/** A settlement in the API and in events. Amounts are integer texts in the settled token's units, null until the chain shows them. */
+/**
+ * A settlement in the API and in events. Amounts are integer texts in the settled token's units, null until the chain
+ * shows them.
+ */
 export type SettlementRecord = {
   object: "settlement";
   settlementId: string;
@@ -13,7 +16,10 @@ export type SettlementRecord = {
   routeCostUnits: string | null;
   netUnits: string | null;
   reason: string | null;
-  /** The transaction in which it landed. Of a bridged settlement first the one in which the bridge took the money. Empty before. */
+  /**
+   * The transaction in which it landed. Of a bridged settlement first the one in which the bridge took the money. Empty
+   * before.
+   */
   txs: { txHash: string; chain: string; blockNumber: number | null }[];
   createdAt: string;
   submittedAt: string | null;

@@ -25,7 +25,8 @@ import { settlementChecks } from "./checks.ts";
 import { observeSettlements } from "./observe/observeSettlements.ts";
 import { planSettlements } from "./planSettlements.ts";
 
-// Movements on Solana name owners: the payout wallet and the fee wallet, never their token accounts. Addresses keep their letter case.
+// Movements on Solana name owners: the payout wallet and the fee wallet, never their token accounts. Addresses keep
+// their letter case.
 
 const CHAIN = SOLANA_CHAIN_CONFIG.caip2;
 /** Slots: the first is final, the second is not. */

@@ -10,8 +10,8 @@ import { isOpen, RETRY_MS_MAX, sweepKey, type Settlement, type SettlementRow } f
 type SweepName = { intent_id: string; token: string; chain_tx: string };
 
 /**
- * Locks the settlements that these sweeps may match, and returns them in the order of their planning: those with the sweeps' transactions,
- * and the open ones of their inboxes.
+ * Locks the settlements that these sweeps may match, and returns them in the order of their planning: those with the
+ * sweeps' transactions, and the open ones of their inboxes.
  */
 export async function lockInboxSettlements(
   tx: Tx,
@@ -44,7 +44,10 @@ export async function lockInboxSettlements(
     .toSorted((a, b) => (a.seq < b.seq ? -1 : 1));
 }
 
-/** Counted deposits of these intents that are unassigned although a later sweep or burn took them, each with the first such settlement. */
+/**
+ * Counted deposits of these intents that are unassigned although a later sweep or burn took them, each with the first
+ * such settlement.
+ */
 export async function listUnassignedSweptDeposits(
   tx: Tx,
   scope: { chain: Caip2; intentIds: readonly string[]; limit: number },
@@ -76,8 +79,9 @@ export async function listUnassignedSweptDeposits(
 }
 
 /**
- * Inboxes on a chain with counted money for which a settlement should be planned, oldest first: those that counted it before
- * `countedBefore`, or after `at`, because a clock that stepped back must not let money wait for the old time. `intentIds` limits the query.
+ * Inboxes on a chain with counted money for which a settlement should be planned, oldest first: those that counted it
+ * before `countedBefore`, or after `at`, because a clock that stepped back must not let money wait for the old time.
+ * `intentIds` limits the query.
  */
 export async function listDueInboxes(
   db: Db["root"],
@@ -106,8 +110,9 @@ export async function insertPlannedSettlements(tx: Tx, settlements: readonly Set
 export type DueSettlement = { settlement: SettlementRow; intent: IntentRow };
 
 /**
- * A chain's settlements that are due, longest due first, with the intents of their inboxes. A settlement that fails each time goes behind
- * the others. A retry further ahead than the longest wait counts as due, because the clock was set back.
+ * A chain's settlements that are due, longest due first, with the intents of their inboxes. A settlement that fails
+ * each time goes behind the others. A retry further ahead than the longest wait counts as due, because the clock was
+ * set back.
  */
 export async function listDueSettlements(
   db: Db,
@@ -153,9 +158,10 @@ export async function updateRetryAt(
 export type IneffectiveSettlement = { id: string; intentId: string; transactionStatus: OutgoingTransactionStatus };
 
 /**
- * Submitted settlements whose transaction is closed within the recorded blocks, without a movement out of their inbox. Reviews the next
- * `transactionsMax` transactions after `afterOutgoing` that settlements wait for, and returns the last of them; undefined after the last one
- * of all. A round over all pages costs as much as the waiting transactions, not as the past ones.
+ * Submitted settlements whose transaction is closed within the recorded blocks, without a movement out of their inbox.
+ * Reviews the next `transactionsMax` transactions after `afterOutgoing` that settlements wait for, and returns the last
+ * of them; undefined after the last one of all. A round over all pages costs as much as the waiting transactions, not
+ * as the past ones.
  */
 export async function listIneffectiveSettlements(
   db: Db,
@@ -205,7 +211,8 @@ export async function listSettlements(
     db.root
       .selectFrom("settlement")
       .selectAll()
-      // In the form of the index, as a range of one id: with an equality the planner may sort all of the intent's settlements.
+      // In the form of the index, as a range of one id: with an equality the planner may sort all of the intent's
+      // settlements.
       .where(sql<boolean>`(intent_id || '') >= ${intentId} and (intent_id || '') <= ${intentId}`)
       .$if(belowSeq !== undefined, (select) => select.where("seq", "<", belowSeq ?? 0n))
       .orderBy(sql`intent_id || ''`, "desc")

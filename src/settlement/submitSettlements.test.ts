@@ -179,7 +179,8 @@ for (const kind of databases) {
 
     test("settlements are replanned page by page, and those that wait long hide no later one", async () => {
       const { id } = await insertIntent(db);
-      // Each settlement waits for a transaction of its own. Two pages wait for a block, and the last transaction reverted.
+      // Each settlement waits for a transaction of its own. Two pages wait for a block, and the last transaction
+      // reverted.
       await sql`
         with sent as (
           insert into outgoing_transaction (chain, sender, status, mined_chain_tx, mined_block_number, created_at, closed_at)

@@ -37,7 +37,10 @@ type SubmitTarget = {
 
 /** Settlements reviewed per call. */
 const DUE_MAX = 500;
-/** The wait of a batch after a provider's or an internal error. Each further failure of its group doubles it, up to the maximum. */
+/**
+ * The wait of a batch after a provider's or an internal error. Each further failure of its group doubles it, up to the
+ * maximum.
+ */
 const BATCH_WAIT_MS_MIN = 1_000;
 const BATCH_WAIT_MS_MAX = 30_000;
 
@@ -45,8 +48,9 @@ const BATCH_WAIT_MS_MAX = 30_000;
 const FAILURES = { create: () => new Map<string, number>() };
 
 /**
- * Submits a chain's planned settlements: asks the chain which inboxes would settle, stores signed bytes for those and postpones the others.
- * The chain's sender broadcasts them later. A batch that fails waits, and does not delay the other batches. Returns the number submitted.
+ * Submits a chain's planned settlements: asks the chain which inboxes would settle, stores signed bytes for those and
+ * postpones the others. The chain's sender broadcasts them later. A batch that fails waits, and does not delay the
+ * other batches. Returns the number submitted.
  */
 export async function submitSettlements(world: SubmitWorld, target: SubmitTarget): Promise<number> {
   const { caip2, sender } = target.chain;
@@ -110,7 +114,10 @@ async function submitGroup(world: SubmitWorld, target: SubmitTarget, { key, grou
   return submitted;
 }
 
-/** The money stays in the inboxes, and their settlements keep their states: the attempt failed before the chain decided on it. */
+/**
+ * The money stays in the inboxes, and their settlements keep their states: the attempt failed before the chain decided
+ * on it.
+ */
 async function delayBatch(
   world: SubmitWorld,
   batch: readonly DueSettlement[],
@@ -125,7 +132,10 @@ async function delayBatch(
   await updateRetryAt(world.db, { ids, retryAt: addMs(world.clock.now(), waitMs) });
 }
 
-/** When a whole batch is refused, or fails because of its rows, retries its halves, until only the failing settlement is postponed. */
+/**
+ * When a whole batch is refused, or fails because of its rows, retries its halves, until only the failing settlement is
+ * postponed.
+ */
 async function submitBatch(world: SubmitWorld, target: SubmitTarget, batch: readonly DueSettlement[]): Promise<number> {
   try {
     return await submitOnce(world, target, batch);
@@ -257,7 +267,10 @@ async function storeBatch(
 
 type LockedBatch = { batch: readonly DueSettlement[]; current: readonly SettlementRow[]; at: Date };
 
-/** Ends the settlements whose inboxes hold no counted money any more, after a reorg or a stranger's sweep. Returns their ids. */
+/**
+ * Ends the settlements whose inboxes hold no counted money any more, after a reorg or a stranger's sweep. Returns their
+ * ids.
+ */
 async function failEmptySettlements(
   tx: Tx,
   world: SubmitWorld,

@@ -14,9 +14,9 @@ export type ViewSelection = { namespace: string; reference: string; tokenAddress
 export const HINT_TTL_MS = 30 * 60_000;
 
 /**
- * Records that a payer has the checkout open, so that the watcher scans these inboxes sooner. Without a selection it covers every asset
- * that the intent accepts, and returns false unless the intent is active. With one it returns false unless that inbox is issued.
- * Hints only save time: the watcher finds every deposit without them.
+ * Records that a payer has the checkout open, so that the watcher scans these inboxes sooner. Without a selection it
+ * covers every asset that the intent accepts, and returns false unless the intent is active. With one it returns false
+ * unless that inbox is issued. Hints only save time: the watcher finds every deposit without them.
  */
 export async function registerView(
   world: Pick<World, "db" | "clock" | "catalog" | "wake">,

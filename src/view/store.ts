@@ -27,7 +27,10 @@ export async function upsertViewHints(db: Db, hints: readonly ViewHint[]): Promi
     .execute();
 }
 
-/** Deletes up to `limit` hints that expired before a time, and returns their number. A hint that is renewed meanwhile stays. */
+/**
+ * Deletes up to `limit` hints that expired before a time, and returns their number. A hint that is renewed meanwhile
+ * stays.
+ */
 export async function deleteExpiredHints(db: Db, { before, limit }: { before: Date; limit: number }): Promise<number> {
   const { rows } = await sql`
     delete from view_hint where ctid = any(array(

@@ -4,8 +4,8 @@ import { ProviderFailed, type BlockRef, type ChainReader } from "../chain/reader
 import type { MemorySlot } from "../kernel/processMemory.ts";
 import type { World } from "../world.ts";
 
-// Networks change their block time, so whatever means a time is a time, and becomes a number of blocks by the measured one. It decides waits,
-// lags and sizes, never whether something is final.
+// Networks change their block time, so whatever means a time is a time, and becomes a number of blocks by the measured
+// one. It decides waits, lags and sizes, never whether something is final.
 
 const MEASURE_INTERVAL_MS = 3_600_000;
 /** For a chain whose block time is neither measured nor configured. */
@@ -56,7 +56,8 @@ export function blocksIn(world: Omit<BlockTimeWorld, "clock">, chain: Chain, { m
 }
 
 /**
- * How far below its newest block an honest provider may be. The upper bound stays within the blocks whose state most nodes keep.
+ * How far below its newest block an honest provider may be. The upper bound stays within the blocks whose state most
+ * nodes keep.
  */
 export const PROVIDER_LAG: BlockSpan = { ms: 32_000, min: 4, max: 100 };
 /** Blocks this near to the head are read with their headers, as they come; deeper ones by long ranges. */
@@ -66,12 +67,18 @@ export const SHALLOW_REORG: BlockSpan = { ms: 4_000, min: 2, max: 20 };
 /** A deeper reorg means another chain. So many known blocks are kept. */
 export const DEEPEST_REORG: BlockSpan = { ms: 1_024_000, min: 512, max: 8_192 };
 
-/** `NEAR_HEAD` of a chain. Where deposits are found by balances, a block of its own says nothing, and one range costs one request. */
+/**
+ * `NEAR_HEAD` of a chain. Where deposits are found by balances, a block of its own says nothing, and one range costs
+ * one request.
+ */
 export function nearBlocks(world: Omit<BlockTimeWorld, "clock">, chain: Chain): bigint {
   return chain.readers.some((reader) => reader.holdings !== undefined) ? 0n : blocksIn(world, chain, NEAR_HEAD);
 }
 
-/** The time between two blocks below `head`, in milliseconds. Undefined on a young chain, or where the provider does not have the blocks. */
+/**
+ * The time between two blocks below `head`, in milliseconds. Undefined on a young chain, or where the provider does not
+ * have the blocks.
+ */
 export async function measureBlockMs(reader: ChainReader, head: BlockRef): Promise<number | undefined> {
   if (head.number < MEASURED_COUNT) return undefined;
   try {

@@ -38,7 +38,9 @@ export type ChainMemory = {
   readonly hintSize: RangeSize;
   /** Blocks per request of a search for one inbox. */
   searchBlocks: bigint;
-  /** The cursor as this process last read or moved it. Another process may have moved it since; the database decides. */
+  /**
+   * The cursor as this process last read or moved it. Another process may have moved it since; the database decides.
+   */
   cursor: KnownBlock | undefined;
   /** Pushed heads that are not processed yet. */
   readonly pushedHeads: BlockRef[];
@@ -79,8 +81,8 @@ export type ChainMemory = {
   /** Whether the current pass over all balances asks the last provider first. */
   isPassReverse: boolean;
   /**
-   * When the tokens that inboxes do not take were last compared: of what payers look at, and of a page of all, on the monotonic clock. `isViewedDue`:
-   * the current pass over what payers look at compares them.
+   * When the tokens that inboxes do not take were last compared: of what payers look at, and of a page of all, on the
+   * monotonic clock. `isViewedDue`: the current pass over what payers look at compares them.
    */
   readonly otherTokens: { viewedAtMs: number; isViewedDue: boolean; pageAtMs: number };
   /** Whether payers are looking at inboxes whose balances show deposits. */

@@ -4,8 +4,8 @@ import { listTokenProblems, setTokenProblems } from "../chain/tokenProblems.ts";
 import type { World } from "../world.ts";
 
 /**
- * Reads the tokens of a chain again. Origins of a token with a problem issue no source inboxes in this process until a later check finds the token
- * right. Returns the number of problems. Throws ProviderFailed when no provider answers.
+ * Reads the tokens of a chain again. Origins of a token with a problem issue no source inboxes in this process until a
+ * later check finds the token right. Returns the number of problems. Throws ProviderFailed when no provider answers.
  */
 export async function checkTokens(world: Pick<World, "memory" | "catalog" | "log">, chain: Chain): Promise<number> {
   const config = findWatchedChain(world.catalog, chain.caip2);

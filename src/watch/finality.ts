@@ -6,8 +6,8 @@ export type BlockHeights = {
   safeNumber: bigint;
   finalizedNumber: bigint;
   /**
-   * For each rule in seconds, the highest recorded block below `number` that is as old on the chain's own clock. Absent where no rule is in
-   * seconds; a rule that is left out has no such block.
+   * For each rule in seconds, the highest recorded block below `number` that is as old on the chain's own clock. Absent
+   * where no rule is in seconds; a rule that is left out has no such block.
    */
   agedNumbers?: AgedNumbers | undefined;
 };

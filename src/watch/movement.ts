@@ -38,7 +38,10 @@ export type CrossingEnd = { explainedBy: string; feeUnits: bigint };
 /** A movement as the chain shows it now. Its transaction, identity, direction, inbox and token survive a reorg. */
 export type LocatedTransfer = InboxTransfer & { identity: string };
 
-/** Selects the transfers into or out of inboxes. Skips zero amounts, because anybody can send them in any number, from any address. */
+/**
+ * Selects the transfers into or out of inboxes. Skips zero amounts, because anybody can send them in any number, from
+ * any address.
+ */
 export function filterInboxTransfers(
   transfers: readonly Transfer[],
   isInbox: (address: string) => boolean,
@@ -64,8 +67,8 @@ export function distinctChainTxs(candidates: readonly InboxTransfer[]): string[]
 }
 
 /**
- * The distinct transactions whose proofs are needed: to identify the transfers, to read what the hub paid on, and to recognize crossings.
- * `mintSender`: of the reader.
+ * The distinct transactions whose proofs are needed: to identify the transfers, to read what the hub paid on, and to
+ * recognize crossings. `mintSender`: of the reader.
  */
 export function chainTxsToProve(transfers: readonly InboxTransfer[], mintSender: string | undefined): string[] {
   return distinctChainTxs(
@@ -94,8 +97,8 @@ export function attachBatches(
 }
 
 /**
- * Identifies each transfer, by its transaction's proof where necessary. Throws ProviderFailed when a proof is missing or names another
- * block, because the provider's answers are then inconsistent and must not be recorded.
+ * Identifies each transfer, by its transaction's proof where necessary. Throws ProviderFailed when a proof is missing
+ * or names another block, because the provider's answers are then inconsistent and must not be recorded.
  */
 export function assignIdentities(
   inboxTransfers: readonly InboxTransfer[],

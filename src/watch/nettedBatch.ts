@@ -1,8 +1,9 @@
 import { ProviderFailed, type ProvenTransfer } from "../chain/reader.ts";
 
-// The hub nets inboxes in a closed sequence: it pulls each inbox, pays the payout, then pays the fee. When the fee wallet refuses, the
-// payout receives the fee too. A sequence whose fee is zero has one payment. Only these payments show whether a fee was paid.
-// Tokens run no code of a recipient, so no other transfer of the token comes between the payments of a sequence.
+// The hub nets inboxes in a closed sequence: it pulls each inbox, pays the payout, then pays the fee. When the fee
+// wallet refuses, the payout receives the fee too. A sequence whose fee is zero has one payment. Only these payments
+// show whether a fee was paid. Tokens run no code of a recipient, so no other transfer of the token comes between the
+// payments of a sequence.
 
 /** What the hub paid for the pulls of one netted sequence. A sequence pays the whole fee or none. */
 export type BatchPayment = {
@@ -44,7 +45,10 @@ export class BatchPayments {
   }
 }
 
-/** A transfer to the hub that follows a payment starts the next sequence. A stranger's transfers to the hub join a sequence without effect. */
+/**
+ * A transfer to the hub that follows a payment starts the next sequence. A stranger's transfers to the hub join a
+ * sequence without effect.
+ */
 function listSequences(transfers: readonly ProvenTransfer[], { token, hub }: { token: string; hub: string }) {
   const sequences: Sequence[] = [];
   for (const transfer of transfers) {

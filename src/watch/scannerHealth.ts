@@ -7,8 +7,8 @@ const STALE_MS_MIN = 30_000;
 const STALE_POLLS = 20;
 
 /**
- * Whether a chain's scanner works. The cursor's time is updated with every block and every few seconds in between. An old time means
- * unreachable providers or no running scanner. A chain that was never polled is unhealthy.
+ * Whether a chain's scanner works. The cursor's time is updated with every block and every few seconds in between. An
+ * old time means unreachable providers or no running scanner. A chain that was never polled is unhealthy.
  */
 export function isScannerHealthy(updatedAt: Date | undefined, facts: { now: Date; pollMs: number }): boolean {
   if (updatedAt === undefined) return false;

@@ -153,7 +153,9 @@ describe("alarms", () => {
 
   test("a chain whose block time is not the configured one is found", async () => {
     await open(1);
-    /** Lets an hour pass, after which the block time is measured again, and mines the blocks by which it is, up to now. */
+    /**
+     * Lets an hour pass, after which the block time is measured again, and mines the blocks by which it is, up to now.
+     */
     const mineEvery = async (seconds: number) => {
       aheadMs += 3_600_000;
       const startS = Math.floor(clock.now().getTime() / 1_000) - 1_002 * seconds;

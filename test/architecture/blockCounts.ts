@@ -1,7 +1,7 @@
 import { isTest, lineNumberAt, type Codebase, type Violation } from "./codebase.ts";
 
-// A number of blocks means another time when a network changes its block time. Constants that mean a time are times, and become blocks by
-// src/watch/blockTime.ts. Those that bound the work of one step are listed here.
+// A number of blocks means another time when a network changes its block time. Constants that mean a time are times,
+// and become blocks by src/watch/blockTime.ts. Those that bound the work of one step are listed here.
 
 const BLOCK_COUNT = /\bconst ((?:[A-Z0-9]+_)*BLOCKS(?:_[A-Z0-9]+)*)\b/g;
 

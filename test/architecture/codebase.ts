@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, posix, sep } from "node:path";
 import { maskSource, type MaskedSource } from "./maskSource.ts";
 
-// The codebase as the rules read it: every path, and each TypeScript file's layers and imports. Files are read as text and
-// never executed, so the rules also check files that do not load.
+// The codebase as the rules read it: every path, and each TypeScript file's layers and imports. Files are read as text
+// and never executed, so the rules also check files that do not load.
 
 export type ImportStatement = {
   /** As written: "./store.ts", "kysely". */

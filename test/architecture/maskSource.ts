@@ -59,7 +59,9 @@ function readString(source: string, at: number): Span {
   return { kind: "text", end: end + 1 };
 }
 
-/** Reads from a backtick, or from the brace that closes an expression, to the next expression or the closing backtick. */
+/**
+ * Reads from a backtick, or from the brace that closes an expression, to the next expression or the closing backtick.
+ */
 function readTemplate(source: string, at: number, openBraces: number[]): Span {
   let end = at + 1;
   while (end < source.length && source[end] !== "`") {

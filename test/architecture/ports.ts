@@ -1,7 +1,7 @@
 import { isTest, lineNumberAt, type Codebase, type Source, type Violation } from "./codebase.ts";
 
-// Time, randomness, environment and network enter through a few files, so that tests control them. Each port has a reason;
-// an unused permission is a violation.
+// Time, randomness, environment and network enter through a few files, so that tests control them. Each port has a
+// reason; an unused permission is a violation.
 
 export const IMPURE = {
   time: /\bDate\.now\b|\bnew Date(?:\(\s*\)|(?!\s*\())|\bperformance\.now\b|\bprocess\.hrtime\b/g,

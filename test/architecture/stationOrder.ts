@@ -1,5 +1,5 @@
-// The station order. A station imports only from earlier ones: the packages, which do not depend on the server, then the
-// foundation, then the stations in the order in which money passes them.
+// The station order. A station imports only from earlier ones: the packages, which do not depend on the server, then
+// the foundation, then the stations in the order in which money passes them.
 
 const PACKAGES = [
   "packages/inbox",

@@ -6,8 +6,8 @@ import type { IntentRow } from "../../src/intent/store.ts";
 import { openBridgedRoad, type BridgedRoad } from "../support/bridgedRoad.ts";
 import type { TestChain } from "../support/chain.ts";
 
-// Measures from a bridge's complete attestation to the block of the landing, with all loops running and a block of the settle chain every
-// two seconds. The service completes at a moment that moves through the time of a block.
+// Measures from a bridge's complete attestation to the block of the landing, with all loops running and a block of the
+// settle chain every two seconds. The service completes at a moment that moves through the time of a block.
 
 const CROSSINGS = 10;
 const BLOCK_S = 2;

@@ -7,8 +7,8 @@ import { openBridgedRoad, type BridgedRoad } from "../support/bridgedRoad.ts";
 import type { TestChain } from "../support/chain.ts";
 import { median } from "./detect/statistics.ts";
 
-// Measures how long a crossing of the first queue takes while the other two are full, beside a quiet road, and within how many turns of an hour the
-// second queue is received. Every loop runs by hand, so the times have no pauses.
+// Measures how long a crossing of the first queue takes while the other two are full, beside a quiet road, and within
+// how many turns of an hour the second queue is received. Every loop runs by hand, so the times have no pauses.
 
 const DEAR_UNITS = 20_000_000n;
 const CHEAP_UNITS = 20_000n;

@@ -11,7 +11,10 @@ const PARTS = ["backfill", "rivals", "live", "memory", "growth", "solana", "acco
 type Part = (typeof PARTS)[number];
 
 const RUNS = 5;
-/** With the first, `finalized` stays below the busy blocks, as with slow finality; with the second, it is just below the head. */
+/**
+ * With the first, `finalized` stays below the busy blocks, as with slow finality; with the second, it is just below the
+ * head.
+ */
 const SLOTS_YOUNG = 1_500;
 const SLOTS_FINAL = 1;
 

@@ -8,8 +8,8 @@ import { heading, median, percentile, tabulate } from "./detect/statistics.ts";
 import { openBenchService, type BenchIntent, type BenchService } from "./service/benchService.ts";
 import { openDustSender } from "./service/dustSender.ts";
 
-// Measures how a flood of one-unit transfers to one merchant's inbox delays the payments of another merchant on the same chain. Each
-// transfer is below the inbox's minimum. The service runs in its own process, with all loops.
+// Measures how a flood of one-unit transfers to one merchant's inbox delays the payments of another merchant on the
+// same chain. Each transfer is below the inbox's minimum. The service runs in its own process, with all loops.
 
 const TRANSFERS = 60_000;
 const TRANSFERS_A_BLOCK = 500;

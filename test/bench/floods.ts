@@ -11,8 +11,8 @@ import { addMerchant } from "../support/merchants.ts";
 import { startPostgres } from "../support/postgres.ts";
 import { openInstallation, UNREACHABLE_CHAIN } from "../support/serviceInstallation.ts";
 
-// What strangers without a credential, and holders of one payment's link, cost the process and other payers. Addresses come from
-// X-Forwarded-For, as behind a proxy of the operator.
+// What strangers without a credential, and holders of one payment's link, cost the process and other payers. Addresses
+// come from X-Forwarded-For, as behind a proxy of the operator.
 
 const REQUESTS = 4_000;
 const USAGE = `Usage: npm run bench -- floods [--requests=${REQUESTS}]`;
@@ -24,7 +24,9 @@ const WARM_UP = "192.0.2.1";
 const LONG_ID = 15_000;
 const STREAMS = 200;
 const STREAMS_A_SESSION = 5;
-/** More than the noise of the collector. Keys of 15,000 characters would take 60 MB for the default number of requests. */
+/**
+ * More than the noise of the collector. Keys of 15,000 characters would take 60 MB for the default number of requests.
+ */
 const GROWTH_MB_MAX = 50;
 const IN_FLIGHT = 16;
 const BYTES_PER_MB = 1_048_576;

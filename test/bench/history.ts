@@ -5,8 +5,8 @@ import { postgresVersion } from "../support/postgres.ts";
 import { heading, median, percentile, tabulate } from "./detect/statistics.ts";
 import { openBenchService, type BenchIntent, type BenchService } from "./service/benchService.ts";
 
-// Measures a lone payment from its block to the recorded landing of its settlement, without history and with much of it. Both sides have a
-// chain, a database and a service process of their own, and take turns.
+// Measures a lone payment from its block to the recorded landing of its settlement, without history and with much of
+// it. Both sides have a chain, a database and a service process of their own, and take turns.
 
 const MOVEMENTS = 100_000;
 const PAYMENTS = 21;

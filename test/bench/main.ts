@@ -1,5 +1,5 @@
-// npm run bench -- <name>: each benchmark measures a figure and its reference in the same run. Each is loaded on demand, so
-// that none loads another's dependencies.
+// npm run bench -- <name>: each benchmark measures a figure and its reference in the same run. Each is loaded on
+// demand, so that none loads another's dependencies.
 
 const benches: Readonly<Record<string, () => Promise<void>>> = {
   backfill: async () => (await import("./backfill.ts")).benchBackfill(),

@@ -5,8 +5,9 @@ import { openTestDatabase } from "../support/database.ts";
 import { openRoad, type Road } from "../support/road.ts";
 import { tabulate } from "./detect/statistics.ts";
 
-// Measures how many bytes PostgreSQL stores for each intent, deposit, settlement and dust transfer, with indexes. The real road writes the
-// rows, on a local chain. A vacuum before each measurement removes the space of updated rows, so the figures are lower bounds.
+// Measures how many bytes PostgreSQL stores for each intent, deposit, settlement and dust transfer, with indexes. The
+// real road writes the rows, on a local chain. A vacuum before each measurement removes the space of updated rows, so
+// the figures are lower bounds.
 
 const COUNT = 200;
 const DUST_BELOW_UNITS = 1_000n;

@@ -1,8 +1,8 @@
 import { measureCosts } from "../../programs/scripts/measure.ts";
 import { solanaProgramBytes, solanaProgramHash } from "@tributary/inbox/solana/program";
 
-// Prints the compute units, bytes and lamports of the inbox program's transactions. They do not depend on the machine. The bridge
-// runs against doubles of Circle's programs.
+// Prints the compute units, bytes and lamports of the inbox program's transactions. They do not depend on the machine.
+// The bridge runs against doubles of Circle's programs.
 
 const LAMPORTS_PER_BYTE = 6_960;
 const ACCOUNT_OVERHEAD = 128;

@@ -4,8 +4,8 @@ import { CALL_GAS } from "../../src/config/operate/usualCosts.ts";
 import { listStrangerRatios, type StrangerRatio } from "../support/strangerRatios.ts";
 import { tabulate } from "./detect/statistics.ts";
 
-// Measures the gas of every call that a stranger's payment makes the operator send, and prints what a dollar of the stranger costs, with the minimums
-// that `init` writes. Fails where that is a dollar or more.
+// Measures the gas of every call that a stranger's payment makes the operator send, and prints what a dollar of the
+// stranger costs, with the minimums that `init` writes. Fails where that is a dollar or more.
 
 export async function benchStrangers(): Promise<void> {
   const gas = await measureGas();

@@ -16,8 +16,9 @@ import { postgresVersion, type PostgresServer } from "../support/postgres.ts";
 import { cpuUsOf } from "./cpuTime.ts";
 import { heading, median, tabulate } from "./detect/statistics.ts";
 
-// Measures how fast recorded movements become counted deposits, and how long a batch of settlements takes beside its chain, without
-// history and with much of it. The chain is in memory and in this process; its own time is measured and printed beside ours.
+// Measures how fast recorded movements become counted deposits, and how long a batch of settlements takes beside its
+// chain, without history and with much of it. The chain is in memory and in this process; its own time is measured and
+// printed beside ours.
 
 const MOVEMENTS = 100_000;
 const RUNS = 5;

@@ -7,9 +7,9 @@ import { openTestApi, VERSION, type Merchant, type TestApi } from "../support/ap
 import { openTestDatabase } from "../support/database.ts";
 import { summaryOf, welchP, mannWhitneyP } from "./timing/statistics.ts";
 
-// Tests for timing side channels. Two kinds of requests alternate in an order chosen at random for each
-// pair, in one run against one PostgreSQL. A small p means that the two kinds differ in time; the difference of the
-// medians, against network noise, shows whether that is exploitable. The third comparison uses one kind twice, as a control.
+// Tests for timing side channels. Two kinds of requests alternate in an order chosen at random for each pair, in one
+// run against one PostgreSQL. A small p means that the two kinds differ in time; the difference of the medians, against
+// network noise, shows whether that is exploitable. The third comparison uses one kind twice, as a control.
 
 const BATCHES = 750;
 const WARM_UP_BATCHES = 10;

@@ -8,8 +8,8 @@ export type Stub = { readonly bin: string; readonly remove: () => void };
 const BIN = new URL("../../bin/tributary.js", import.meta.url);
 
 /**
- * Copies the real bin into its own folder and raises its required version, so that this Node is too old. The pinned Node is
- * this Node with version 999, so that every machine really restarts. `main` replaces the CLI.
+ * Copies the real bin into its own folder and raises its required version, so that this Node is too old. The pinned
+ * Node is this Node with version 999, so that every machine really restarts. `main` replaces the CLI.
  */
 export function createStub(main: string, options: { pinned: boolean }): Stub {
   const root = mkdtempSync(join(tmpdir(), "tributary-bin-"));

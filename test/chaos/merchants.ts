@@ -82,7 +82,8 @@ export class MerchantClients {
     this.#createCount += 1;
     const number = this.#createCount;
     const reference = `create ${number} of ${merchant.name}`;
-    // Half of the creates name their own wallet, so that the chain shows its payments; the rest use the account's wallet.
+    // Half of the creates name their own wallet, so that the chain shows its payments; the rest use the account's
+    // wallet.
     const priceUnits = this.#random.oneIn(2) ? 1_000_000 : null;
     const wallet = `0x${(0xabcd_0000 + number).toString(16).padStart(40, "1")}`;
     const body = {

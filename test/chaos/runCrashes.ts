@@ -12,7 +12,9 @@ const DIFFERENCES_MAX = 5;
 /** The approximate number of steps of a run. */
 const STEPS = 340;
 
-/** Crashes before and after every step of the road, then twice at random steps; returns 0 when every outcome is equal. */
+/**
+ * Crashes before and after every step of the road, then twice at random steps; returns 0 when every outcome is equal.
+ */
 export async function runCrashes(seed: number, log: (line: string) => void): Promise<number> {
   const random = new SeededRandom(seed);
   let differing = 0;

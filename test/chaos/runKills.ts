@@ -11,8 +11,8 @@ import { Payers } from "./payers.ts";
 import { SeededRandom } from "./seededRandom.ts";
 import { countUnsettled, verifyFinalState, type Findings } from "./verifyFinalState.ts";
 
-// kill -9 of the real service under load, with a PostgreSQL that keeps what it confirms and a chain. Nothing that was acknowledged
-// may be lost, and nothing may happen twice.
+// kill -9 of the real service under load, with a PostgreSQL that keeps what it confirms and a chain. Nothing that was
+// acknowledged may be lost, and nothing may happen twice.
 
 export type KillOptions = {
   kills: number;
@@ -160,8 +160,8 @@ async function runThenKill(site: ServiceInstallation, lifeMs: number): Promise<v
 }
 
 /**
- * Waits until all money is settled, while there is progress. A chain without new blocks would never be final, so this mines
- * one.
+ * Waits until all money is settled, while there is progress. A chain without new blocks would never be final, so this
+ * mines one.
  */
 export async function waitUntilSettled({ chain, db }: Pick<ChaosContext, "chain" | "db">): Promise<void> {
   await chain.mine(1);
@@ -178,8 +178,8 @@ export async function waitUntilSettled({ chain, db }: Pick<ChaosContext, "chain"
 }
 
 /**
- * Whether the service has recorded every block and has nothing left to do. Its intents know nothing of a payment that is recorded and
- * not processed yet, so the chain is compared too.
+ * Whether the service has recorded every block and has nothing left to do. Its intents know nothing of a payment that
+ * is recorded and not processed yet, so the chain is compared too.
  */
 export async function isSettled({ chain, db }: Pick<ChaosContext, "chain" | "db">): Promise<boolean> {
   if ((await countUnsettled(db)) > 0 || (await countUnrecordedBlocks({ chain, db })) > 0) return false;

@@ -7,8 +7,8 @@ import { Payers } from "./payers.ts";
 import { SeededRandom } from "./seededRandom.ts";
 import { countUnsettled, verifyFinalState, type Findings } from "./verifyFinalState.ts";
 
-// Two services share one database and one chain with reorgs. They are killed in turn under load. At the end one stops, and the
-// other one must record, count and settle everything alone, with the memory that the run gave it.
+// Two services share one database and one chain with reorgs. They are killed in turn under load. At the end one stops,
+// and the other one must record, count and settle everything alone, with the memory that the run gave it.
 
 export type ProcessPairOptions = {
   kills: number;

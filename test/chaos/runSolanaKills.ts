@@ -15,7 +15,8 @@ import { createWallet, payTokens } from "../support/solana.ts";
 import { SeededRandom } from "./seededRandom.ts";
 import { countUnsettled } from "./verifyFinalState.ts";
 
-// kill -9 of the real service while payments on a local Solana settle. The chain is the reference: each wallet has got once what its payers paid.
+// kill -9 of the real service while payments on a local Solana settle. The chain is the reference: each wallet has got
+// once what its payers paid.
 
 export type SolanaKillReport = {
   kills: number;

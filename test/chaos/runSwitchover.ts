@@ -7,8 +7,8 @@ import { openChaosContext, waitUntilSettled, type ChaosContext } from "./runKill
 import { SeededRandom } from "./seededRandom.ts";
 import { countUnsettled, verifyFinalState, type Findings } from "./verifyFinalState.ts";
 
-// The database switches to its standby under load: the old primary refuses writes and stays connected, then the address leads to the new
-// one. The service must return by itself, and nothing may be lost or happen twice.
+// The database switches to its standby under load: the old primary refuses writes and stays connected, then the address
+// leads to the new one. The service must return by itself, and nothing may be lost or happen twice.
 
 export type SwitchoverOptions = { seed: number; /** Of load before, during and after. */ loadMs: number };
 

@@ -7,8 +7,8 @@ import { skipWithoutChromium } from "../support/browser.ts";
 import { sharedBrowser } from "../support/sharedBrowser.ts";
 import { openSample, SCREENS } from "../support/checkoutSamples.ts";
 
-// axe on the screens of the checkout page. `npm test` takes a sample; with CHECKOUT_SCREENS=all every screen is tested in both themes, and
-// left to right and right to left.
+// axe on the screens of the checkout page. `npm test` takes a sample; with CHECKOUT_SCREENS=all every screen is tested
+// in both themes, and left to right and right to left.
 
 const isDeep = process.env["CHECKOUT_SCREENS"] === "all";
 const QUICK = ["ready", "choose", "underpaid", "seen", "paid", "wrongToken", "refused", "offline"];

@@ -8,8 +8,8 @@ import { skipWithoutChromium } from "../support/browser.ts";
 import { sharedBrowser } from "../support/sharedBrowser.ts";
 import { useDevWorld } from "../support/devWorld.ts";
 
-// The demo shop, as `npm start` serves it: a payer presses one button, and the money arrives in the shop's wallet. With DEMO_IMAGES=<folder>
-// the test also writes the pictures of the README.
+// The demo shop, as `npm start` serves it: a payer presses one button, and the money arrives in the shop's wallet. With
+// DEMO_IMAGES=<folder> the test also writes the pictures of the README.
 
 const WAIT_MS = 120_000;
 const IMAGES = process.env["DEMO_IMAGES"];

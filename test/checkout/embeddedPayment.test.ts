@@ -9,7 +9,8 @@ import { evmChains, useDevWorld } from "../support/devWorld.ts";
 import { openMerchantSite, type MerchantSite } from "../support/merchantSite.ts";
 import { TestWallet } from "../support/testWallet.ts";
 
-// A shop on an origin of its own embeds the checkout of the dev world, and a wallet of the shop's page pays on a real chain.
+// A shop on an origin of its own embeds the checkout of the dev world, and a wallet of the shop's page pays on a real
+// chain.
 
 const WAIT_MS = 120_000;
 const PRICE = 25_000_000;

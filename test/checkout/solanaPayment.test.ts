@@ -12,7 +12,8 @@ import { openMerchantSite } from "../support/merchantSite.ts";
 import { sharedBrowser } from "../support/sharedBrowser.ts";
 import { installStandardWallet } from "../support/standardWallet.ts";
 
-// Payers on Solana in a browser, against the dev world: the service watches its local Solana, and the open page follows.
+// Payers on Solana in a browser, against the dev world: the service watches its local Solana, and the open page
+// follows.
 
 const WAIT_MS = 120_000;
 const PRICE = 25_000_000;

@@ -5,7 +5,8 @@ import { skipWithoutChromium } from "../support/browser.ts";
 import { sharedBrowser } from "../support/sharedBrowser.ts";
 import { openSample } from "../support/checkoutSamples.ts";
 
-// Wallets that fail at their worst moment, on a sample of the page: the money that they may have sent is never called unpaid.
+// Wallets that fail at their worst moment, on a sample of the page: the money that they may have sent is never called
+// unpaid.
 
 const skip = skipWithoutChromium;
 const NOW = Date.parse("2026-11-22T14:32:00.000Z");

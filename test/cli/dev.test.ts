@@ -10,8 +10,8 @@ import type { DevManifest } from "../../src/dev/devManifest.ts";
 import { evmChains, solanaOf } from "../support/devWorld.ts";
 import { descendantsOf, runCli, spawnCli, startDevProcess, temporaryFolder, type DevProcess } from "../support/cli.ts";
 
-// One dev world that is kept: started as a person does and stopped, started again for every command, and then killed. Its configured port
-// is in use, so it must choose another.
+// One dev world that is kept: started as a person does and stopped, started again for every command, and then killed.
+// Its configured port is in use, so it must choose another.
 
 const folder = temporaryFolder();
 const home = { TRIBUTARY_HOME: folder.path };

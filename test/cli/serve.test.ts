@@ -87,7 +87,9 @@ for (const [name, file, variables, sentence] of BAD) {
 
 type LocalOptions = { wsUrls?: readonly string[]; database?: object };
 
-/** The sample with its first chain at a local node, and no other chain. A new embedded database unless told otherwise. */
+/**
+ * The sample with its first chain at a local node, and no other chain. A new embedded database unless told otherwise.
+ */
 function localConfig(rpcUrl: string, { wsUrls, database }: LocalOptions = {}): string {
   const config = JSON.parse(sample) as { database: object; chains: Record<string, unknown>[] };
   files += 1;

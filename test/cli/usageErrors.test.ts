@@ -10,7 +10,8 @@ import { renderCli } from "../support/cli.ts";
 import { createDatabaseOn, startOwnServer } from "../support/database.ts";
 import { evmChains, useDevWorld } from "../support/devWorld.ts";
 
-// Command input beside a running process: every form of a chain's name, and mistakes, which never look like an empty result.
+// Command input beside a running process: every form of a chain's name, and mistakes, which never look like an empty
+// result.
 
 const WALLET = "0x00000000000000000000000000000000000f00d5";
 const NAMES = ["dev-two", "900002", "eip155:900002", "Dev Chain Two", "Dev-Two"];

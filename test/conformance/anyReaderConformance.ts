@@ -6,8 +6,8 @@ import type { SettlingChainUnderTest } from "./chainUnderTest.ts";
 const UNKNOWN_BLOCKS = 9n;
 
 /**
- * Tests the assumptions of the service about every reader: those that list each block, and those that are read by accounts and know no
- * past balances. Both are asked by parties.
+ * Tests the assumptions of the service about every reader: those that list each block, and those that are read by
+ * accounts and know no past balances. Both are asked by parties.
  */
 export function describeAnyReaderConformance(name: string, open: () => Promise<SettlingChainUnderTest>): void {
   describe(`chain conformance: any reader, ${name}`, () => {

@@ -47,8 +47,8 @@ export interface SettlingChainUnderTest {
   /** Mines waiting transactions into a block. */
   mine(blocks?: number): Promise<void>;
   /**
-   * Replaces the last blocks with the same number of new ones. The first new block holds the named transactions in this order;
-   * the others are dropped.
+   * Replaces the last blocks with the same number of new ones. The first new block holds the named transactions in this
+   * order; the others are dropped.
    */
   reorg(depth: number, kept?: readonly string[]): Promise<void>;
   /** Blocklists an account of the plain token, or removes it from the list, at once. */
@@ -60,7 +60,9 @@ export interface SettlingChainUnderTest {
 export interface ChainUnderTest extends SettlingChainUnderTest {
   chainId: number;
   tokens: TestTokens;
-  /** Sends several transfers in one transaction that continues after a failed one. `reverts` reverts them at its end. */
+  /**
+   * Sends several transfers in one transaction that continues after a failed one. `reverts` reverts them at its end.
+   */
   payInOneTransaction(
     transfers: readonly Transfer[],
     ending?: "keeps" | "reverts",

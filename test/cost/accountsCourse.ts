@@ -10,8 +10,8 @@ import { preparePasses } from "../../src/watch/reconcile/reconcileBalances.ts";
 import type { CostWorld } from "./costWorld.ts";
 import { USDC, type ScriptedRoad } from "./scriptedRoad.ts";
 
-// Deposits that only the balances of inboxes show, as on chains that are read by accounts: one of a payer who looks, one of a busy inbox, and a
-// balance that nothing explains.
+// Deposits that only the balances of inboxes show, as on chains that are read by accounts: one of a payer who looks,
+// one of a busy inbox, and a balance that nothing explains.
 
 const DOLLAR = 1_000_000n;
 /** Longer than a difference waits for an explanation, and than the pause between two pages. */

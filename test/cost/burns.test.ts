@@ -68,7 +68,10 @@ async function openBurnWorld(context: TestContext, name: string): Promise<BurnWo
   return { db, world: worldOf(db), intent, log };
 }
 
-/** Each past deposit crossed alone, is booked, and both cursors have passed it. Each mint on the settle chain waits for its burn. */
+/**
+ * Each past deposit crossed alone, is booked, and both cursors have passed it. Each mint on the settle chain waits for
+ * its burn.
+ */
 async function insertPast(db: Db, intent: IntentRow): Promise<void> {
   await db.transaction(async (tx) => {
     await sql`set local session_replication_role = replica`.execute(tx);

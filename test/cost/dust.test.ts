@@ -11,13 +11,17 @@ import { isExempt } from "./exemptStatements.ts";
 import { shortenText } from "./measureCourses.ts";
 import type { ScriptedRoad } from "./scriptedRoad.ts";
 
-// Anybody can send any number of one-unit transfers to an inbox. They must not slow down the payment of another merchant.
+// Anybody can send any number of one-unit transfers to an inbox. They must not slow down the payment of another
+// merchant.
 
 const BLOCKS = 8;
 const TRANSFERS_A_BLOCK = 400;
 /** From this block on, each round also reads a block of dust that has become final. */
 const STEADY_BLOCK = 3;
-/** How many more rows a statement may read than without dust: less than a block of dust, more than statements that run now and then. */
+/**
+ * How many more rows a statement may read than without dust: less than a block of dust, more than statements that run
+ * now and then.
+ */
 const ROWS_MORE_MAX = 300;
 /** Enough that the planner's statistics are not those of empty tables. */
 const HISTORY = { payments: 400, intents: 3_000 };

@@ -1,7 +1,7 @@
 import pg from "pg";
 
-// Adds history to a database by copying one payment's rows: its movements, deposit, settlement, transaction, postings and events, and
-// its intent with everything that hangs on it. The copies lie behind every cursor, so the road works on.
+// Adds history to a database by copying the rows of one payment, with its intent and everything that hangs on it. The
+// copies lie behind every cursor, so the road works on.
 
 export type History = {
   /** An intent whose only payment is settled and booked. Its rows are the pattern. */
@@ -10,11 +10,11 @@ export type History = {
   busyIntentId: string;
   /** Payments, a multiple of four. Each adds three movements: the deposit, and the payout and fee of its settlement. */
   payments: number;
-  /** Copies of the pattern's intent, at least a quarter of `payments`. The first ones share the other half of the payments, two each. */
+  /** Copies of the intent, at least a quarter of `payments`. The first ones share the other half, two each. */
   intents: number;
   /** The blocks that hold them. They must lie below the first block that the service has watched. */
   blocks: { first: number; last: number };
-  /** Tiny transfers beside the payments, as a flood leaves them: nine tenths in the busy intent's inbox, in transactions of many. */
+  /** Tiny transfers, as a flood leaves them: nine tenths in the busy intent's inbox, in transactions of many. */
   dust?: number;
   statistics?: Statistics;
 };
@@ -27,7 +27,7 @@ const PAYMENTS_AN_INTENT = 2;
 const DUST_A_TRANSACTION = 300;
 const INTENTS_AN_ACCOUNT = 10;
 
-/** Fills the database at `url`, and updates the planner's statistics as asked. Nothing else may use the database meanwhile. */
+/** Fills the database at `url`, which nothing else may use meanwhile, and updates the planner's statistics as asked. */
 export async function fillHistory(url: string, history: History): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -47,7 +47,7 @@ export async function fillHistory(url: string, history: History): Promise<void> 
   }
 }
 
-/** Values of a copy by column, as SQL over `source` (the pattern's row), its number `k` from 1 among the pattern's rows, and `n`. */
+/** Values of a copy by column, as SQL over `source` (the pattern's row), its number `k` from 1, and `n`. */
 type Columns = Readonly<Record<string, string>>;
 type Copy = { table: string; where: string; count: number; orderBy: string; columns: Columns };
 
@@ -82,7 +82,10 @@ class HistoryFill {
     return Math.floor(this.#history.payments / 2);
   }
 
-  /** Numbers the pattern's movements and postings and shortens its events, so that references between copies follow from `n` alone. */
+  /**
+   * Numbers the pattern's movements and postings and shortens its events, so that references between copies follow from
+   * `n` alone.
+   */
   async #numberPattern(): Promise<void> {
     const { patternIntentId } = this.#history;
     await this.#client.query(`
@@ -328,7 +331,10 @@ class HistoryFill {
     return this.#copy({ table, where, count: this.#history.payments, orderBy, columns });
   }
 
-  /** Copies the pattern's rows `count` times. Columns that are not given keep the pattern's values, and identities are new. */
+  /**
+   * Copies the pattern's rows `count` times. Columns that are not given keep the pattern's values, and identities are
+   * new.
+   */
   async #copy({ table, where, count, orderBy, columns }: Copy): Promise<void> {
     const { rows } = await this.#client.query<{ name: string }>(
       `select column_name as name from information_schema.columns

@@ -14,8 +14,8 @@ import {
   type Setting,
 } from "./measureCourses.ts";
 
-// Cost follows work: a statement reads rows in proportion to what it returns, writes or was given, and never to history, whatever the
-// planner knows of the tables. `npm run test:deep` has every setting, and a million movements.
+// Cost follows work: a statement reads rows in proportion to what it returns, writes or was given, and never to
+// history, whatever the planner knows of the tables. `npm run test:deep` has every setting, and a million movements.
 
 const LITTLE = 1_000;
 

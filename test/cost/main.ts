@@ -3,8 +3,8 @@ import { startOwnServer } from "../support/database.ts";
 import { isExempt } from "./exemptStatements.ts";
 import { ALL_SETTINGS, formatOffenders, formatSetting, listOffenders, measureCourses } from "./measureCourses.ts";
 
-// The test of history.test.ts with any number of movements: `node test/cost/main.ts --movements 1000000`, in every setting or those whose
-// name contains `--only`.
+// The test of history.test.ts with any number of movements: `node test/cost/main.ts --movements 1000000`, in every
+// setting or those whose name contains `--only`.
 
 const { values } = parseArgs({
   options: { movements: { type: "string", default: "30000" }, only: { type: "string", default: "" } },

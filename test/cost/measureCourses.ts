@@ -10,7 +10,10 @@ export type MeasuredStatement = { text: string; course: string; cost: StatementC
 /** With fewer intents than these, PostgreSQL rightly reads all inboxes to find thirty. */
 const INTENTS_ENOUGH = 30_000;
 
-/** What the planner meets. Even: half of the payments in one inbox. Skewed: nine tenths of the movements there, and few deposits. */
+/**
+ * What the planner meets. Even: half of the payments in one inbox. Skewed: nine tenths of the movements there, and few
+ * deposits.
+ */
 export type Setting = { shape: "even" | "skewed"; statistics: Statistics; plans: "auto" | "generic" };
 
 export const EVEN_NOW: Setting = { shape: "even", statistics: "now", plans: "auto" };

@@ -4,8 +4,8 @@ import pg from "pg";
 import type { PostgresServer } from "../support/postgres.ts";
 import { costOf, type PlanNode, type StatementCost } from "./statementCost.ts";
 
-// Records every statement of a database with the plan that ran and its row counts. PostgreSQL writes them to its own log, also for
-// the statements of triggers and foreign keys, so the service's code stays as it is.
+// Records every statement of a database with the plan that ran and its row counts. PostgreSQL writes them to its own
+// log, also for the statements of triggers and foreign keys, so the service's code stays as it is.
 
 export type RecordedStatement = { text: string; cost: StatementCost };
 
@@ -26,8 +26,8 @@ const SETTINGS = {
 } as const;
 
 /**
- * Records the statements of sessions that connect from now on. The server must have no other database in use. `plans`: with `generic`, no
- * plan knows the values of its parameters.
+ * Records the statements of sessions that connect from now on. The server must have no other database in use. `plans`:
+ * with `generic`, no plan knows the values of its parameters.
  */
 export async function recordStatements(
   server: PostgresServer,

@@ -40,7 +40,10 @@ export function readRowsMax(cost: StatementCost): number {
   return ROWS_EACH * workOf(cost) + ROWS_FREE;
 }
 
-/** Whether a statement reads more than its work explains. Pages also show entries that an index scan skips without counting them. */
+/**
+ * Whether a statement reads more than its work explains. Pages also show entries that an index scan skips without
+ * counting them.
+ */
 export function isExcessive(cost: StatementCost): boolean {
   return cost.readRows > readRowsMax(cost) || cost.pages > PAGES_EACH * workOf(cost) + PAGES_FREE;
 }

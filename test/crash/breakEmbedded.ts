@@ -1,8 +1,8 @@
 import process from "node:process";
 import { PGlite } from "@electric-sql/pglite";
 
-// Preloaded before the service. At SIGUSR2 the embedded database's engine breaks, as WebAssembly does without memory or after
-// a compiler error.
+// Preloaded before the service. At SIGUSR2 the embedded database's engine breaks, as WebAssembly does without memory or
+// after a compiler error.
 
 type Engine = { _PostgresMainLoopOnce: () => void };
 

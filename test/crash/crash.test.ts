@@ -8,8 +8,8 @@ import { ProcessCrashed } from "./crashInjector.ts";
 import { openScenario, type Scenario } from "./scenario.ts";
 import { testEveryCrashPoint, testEveryPausePoint, type CrashPointOptions } from "./testEveryCrashPoint.ts";
 
-// Only a process's effects change what it leaves behind, so a crash after each effect covers every crash. This test runs a
-// sample of all crash points; `npm run test:deep` runs all of them.
+// Only a process's effects change what it leaves behind, so a crash after each effect covers every crash. This test
+// runs a sample of all crash points; `npm run test:deep` runs all of them.
 const CRASH_POINT_RUNS: Record<(typeof databases)[number], CrashPointOptions[]> = {
   pglite: [
     { scope: "effects", moment: "after", first: 1, stride: 12 },

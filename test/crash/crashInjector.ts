@@ -1,5 +1,5 @@
-// A process crashes between two instructions, and only its database and its chain remain. The injector runs before every
-// effect of a world. After the crash it refuses each later call of that world.
+// A process crashes between two instructions, and only its database and its chain remain. The injector runs before
+// every effect of a world. After the crash it refuses each later call of that world.
 
 /** Thrown by every call of a crashed process. */
 export class ProcessCrashed extends Error {

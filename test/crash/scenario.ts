@@ -4,9 +4,9 @@ import type { Outcome } from "./outcome.ts";
 import { startProcess, type CrashableProcess, type CrashEnvironment } from "./crashableProcess.ts";
 import { openCrashContext, IntentScenario, type CrashContext } from "./crashContext.ts";
 
-// One run of the whole road: intents are created, paid, seen, counted and swept with a fee, and their settlements become
-// final. A process may crash anywhere, and another one finishes its work. Or it pauses, and resumes after another one has
-// finished.
+// One run of the whole road: intents are created, paid, seen, counted and swept with a fee, and their settlements
+// become final. A process may crash anywhere, and another one finishes its work. Or it pauses, and resumes after
+// another one has finished.
 
 /** From payment to the sweep's final transaction takes about six ticks; a delayed retry takes a few more. */
 const TICKS_MAX = 60;

@@ -10,7 +10,8 @@ import { startTestChain, type TestChain } from "../support/chain.ts";
 import { openTestDatabase } from "../support/database.ts";
 import { openRationedRpc, type RationedRpc } from "../support/rationedRpc.ts";
 
-// The EVM chains of the drill: one of payouts, one with a route to it, and one that the service never knew, whose first provider is wrong.
+// The EVM chains of the drill: one of payouts, one with a route to it, and one that the service never knew, whose first
+// provider is wrong.
 
 export type EvmWorld = {
   home: TestChain;
@@ -20,7 +21,10 @@ export type EvmWorld = {
   road: BridgedRoad;
   /** Public nodes before the chains. They ration; `liar` answers for `far` as if nothing had ever been paid there. */
   nodes: Record<"home" | "origin" | "far" | "liar", RationedRpc>;
-  /** Creates an intent and returns the response. `isBlocked`: it names a payout wallet that the token's issuer blocks later. */
+  /**
+   * Creates an intent and returns the response. `isBlocked`: it names a payout wallet that the token's issuer blocks
+   * later.
+   */
   create(isBlocked: boolean): Promise<CreateResponse>;
   /** The service is gone for good, with its database. */
   endService(): Promise<void>;
@@ -74,7 +78,10 @@ const bridgeAbi = parseAbi([
 ]);
 const ADDRESS_DIGITS = 40;
 
-/** Lets the double of Circle's contracts on the payout's chain take burns of Solana. It keeps the last 20 bytes of a mint. */
+/**
+ * Lets the double of Circle's contracts on the payout's chain take burns of Solana. It keeps the last 20 bytes of a
+ * mint.
+ */
 export async function linkSolana(
   { home, road }: EvmWorld,
   { domain, mint, messenger }: { domain: number; mint: Hex; messenger: Hex },

@@ -1,6 +1,8 @@
 /**
- * The drill: the service is gone for good, and everything that was paid in two dozen odd ways is taken out with the responses of the creates, keys and
- * public nodes that ration their requests. `npm run drill` does it by the command, `npm run drill -- --page` by recover.html. It prints each way before and after; it exits with 1 unless every unit is accounted for.
+ * The drill: the service is gone for good, and everything that was paid in two dozen odd ways is taken out with the
+ * responses of the creates, keys and public nodes that ration their requests. `npm run drill` does it by the command,
+ * `npm run drill -- --page` by recover.html. It prints each way before and after; it exits with 1 unless every unit is
+ * accounted for.
  */
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";

@@ -7,8 +7,8 @@ import type { Keypair } from "../../programs/test/support/world.ts";
 import { renderCli, type CliResult } from "../support/cli.ts";
 import type { DrillWorld } from "./payments.ts";
 
-// What a merchant does by docs/operate/recover.md. It uses the file of responses, keys and URLs, and reads nothing else of the world; the chains' time
-// and the issuer's block are the only things that are set here.
+// What a merchant does by docs/operate/recover.md. It uses the file of responses, keys and URLs, and reads nothing else
+// of the world; the chains' time and the issuer's block are the only things that are set here.
 
 export type Drill = { folder: string; file: string; recoverAfter: number; print: (line: string) => void };
 type Runner = (words: readonly string[], expected: { code: number; says?: RegExp }) => Promise<CliResult>;

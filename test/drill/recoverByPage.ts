@@ -174,7 +174,8 @@ async function recoverOnSolana(browser: Browser, { solana }: DrillWorld, drill: 
   const [, signature = ""] = /burned on Solana by (\w+),/.exec(await row.innerText()) ?? [];
   assert.match(signature, /^\w{86,88}$/);
   await switchTo(page, scene.recoverer);
-  // The coins of the payment go to a wallet that pays no fees, so that they can be counted; rent that came back does not.
+  // The coins of the payment go to a wallet that pays no fees, so that they can be counted; rent that came back does
+  // not.
   const rescue = async () => {
     await page.getByLabel("Wallet that receives").fill(RECEIVER_OF_COINS);
     await clickEach(/^Rescue the SOL$/, "pi_solana_coins");

@@ -14,8 +14,9 @@ import { startRpcServer } from "../../programs/test/support/rpcServer.ts";
 import { Scene } from "../../programs/test/support/scene.ts";
 import type { World } from "../../programs/test/support/world.ts";
 
-// Solana in the drill: the inbox program and the token programs in the real runtime; Circle's two programs are doubles, because they are not
-// available as binaries. The attestation service signs their messages as it signs those of the EVM chains.
+// Solana in the drill: the inbox program and the token programs in the real runtime; Circle's two programs are doubles,
+// because they are not available as binaries. The attestation service signs their messages as it signs those of the EVM
+// chains.
 
 export type SolanaWorld = { scene: Scene; url: string; close(): Promise<void> };
 

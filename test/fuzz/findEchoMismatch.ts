@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Db } from "../../src/db/database.ts";
 
-// Accepted values must equal the sent ones in the answer and in the database: no rounded number, no changed text, no lost key.
+// Accepted values must equal the sent ones in the answer and in the database: no rounded number, no changed text, no
+// lost key.
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -115,7 +115,9 @@ function formatCase({ bytes }: FuzzCase): string {
   return `  ${JSON.stringify(bytes.toString("latin1").slice(0, 600))}`;
 }
 
-/** Returns everything received until the server closes. Ends an incomplete request, so that the server does not wait. */
+/**
+ * Returns everything received until the server closes. Ends an incomplete request, so that the server does not wait.
+ */
 function send(port: number, { bytes, isAnswered }: FuzzCase): Promise<string> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];

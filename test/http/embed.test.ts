@@ -18,7 +18,8 @@ import { TEST_CHAIN } from "../support/intents.ts";
 import { openMerchantSite, type MerchantSite } from "../support/merchantSite.ts";
 import { recordMovements, setHead } from "../support/movements.ts";
 
-// The checkout in a frame of a merchant's page. Browsers treat the shop's localhost and the service's 127.0.0.1 as two sites.
+// The checkout in a frame of a merchant's page. Browsers treat the shop's localhost and the service's 127.0.0.1 as two
+// sites.
 
 const skip = skipWithoutChromium;
 const SHOP = "https://shop.example";

@@ -8,8 +8,8 @@ import { DEFAULT_SCOPES } from "../../src/merchant/keys/scopes.ts";
 import { assertFault, testApi, UNKNOWN_ID, VERSION, type Merchant, type TestApi } from "../support/api.ts";
 import { OPERATIONS, type OperationId } from "../support/operationTests.ts";
 
-// All combinations of everything that can be wrong with a call. The answer names only the first defect in the documented
-// order.
+// All combinations of everything that can be wrong with a call. The answer names only the first defect in the
+// documented order.
 
 const DEFECTS = {
   version: ["right", "missing", "malformed", "unsupported"],

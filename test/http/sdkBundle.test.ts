@@ -41,7 +41,9 @@ type Verification = {
   forged: string;
 };
 
-/** The frame opens for the right wallet, and is gone for another wallet and for an address that the terms do not give. */
+/**
+ * The frame opens for the right wallet, and is gone for another wallet and for an address that the terms do not give.
+ */
 async function assertVerified({ shops, intent, check, wallets, forged }: Verification): Promise<void> {
   const open = (payoutWallet: string) => {
     const { name, module, source } = check(payoutWallet);
@@ -261,7 +263,10 @@ test("wallets of the shop's page are relayed with three methods and for a token 
 
       const checkout = page.frames().find((each) => each.url().startsWith(shops.base));
       assert.ok(checkout);
-      /** The frame's own request, as a service that was taken over makes it. Returns the wallet's result, or the message of an error. */
+      /**
+       * The frame's own request, as a service that was taken over makes it. Returns the wallet's result, or the message
+       * of an error.
+       */
       const relay = (method: string, parameters: unknown[]) =>
         checkout.evaluate(`new Promise((resolve) => {
           addEventListener("message", ({ data }) => data.call === 99 && resolve(data.error?.message ?? data.result), { once: true });

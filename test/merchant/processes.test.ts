@@ -17,8 +17,8 @@ import {
   type ServiceInstallation,
 } from "../support/serviceInstallation.ts";
 
-// Two services over one PostgreSQL, while the CLI, a third process, changes keys and switches. A remote gate issues their source
-// inboxes.
+// Two services over one PostgreSQL, while the CLI, a third process, changes keys and switches. A remote gate issues
+// their source inboxes.
 
 const PROPAGATION_MS_MAX = 1_000;
 /** Slow enough for the account's rate limit, which both processes share. */

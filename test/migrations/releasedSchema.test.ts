@@ -200,7 +200,9 @@ async function readMoney(db: Db): Promise<unknown> {
   return answers;
 }
 
-/** Lists the released version's addresses: an intent's own address on every chain (null), an issued one on its chain. */
+/**
+ * Lists the released version's addresses: an intent's own address on every chain (null), an issued one on its chain.
+ */
 async function listOldInboxes(db: Db): Promise<OldInbox[]> {
   const { rows } = await sql<OldInbox>`
     select intent_id as "intentId", chain, address from (

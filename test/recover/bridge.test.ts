@@ -14,7 +14,8 @@ import { openBridgedRoad, type BridgedRoad } from "../support/bridgedRoad.ts";
 import type { TestChain } from "../support/chain.ts";
 import { renderCli, temporaryFolder, type CliResult } from "../support/cli.ts";
 
-// The service is gone: none of its loops runs. A stranger with the intent's record, gas and the RPC URLs of two chains bridges and settles.
+// The service is gone: none of its loops runs. A stranger with the intent's record, gas and the RPC URLs of two chains
+// bridges and settles.
 
 const PAID = 5_000_000n;
 const FEE_BPS = 50n;

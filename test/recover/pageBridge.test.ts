@@ -12,7 +12,8 @@ import { sharedBrowser } from "../support/sharedBrowser.ts";
 import type { TestChain } from "../support/chain.ts";
 import { openRecoveryPage, type RecoveryPage } from "../support/recoveryPage.ts";
 
-// The recovery page on an intent of two chains, without the service. Its requests to Circle's service reach the local one.
+// The recovery page on an intent of two chains, without the service. Its requests to Circle's service reach the local
+// one.
 
 const PAID = 5_000_000n;
 

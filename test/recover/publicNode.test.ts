@@ -145,7 +145,10 @@ describe("a public node", () => {
     assert.deepEqual([isSearched, skippedBalances], [false, 20]);
   });
 
-  /** Contracts that log a transfer to the inbox when they are created. Each has code of its own, so that it is a token of its own. */
+  /**
+   * Contracts that log a transfer to the inbox when they are created. Each has code of its own, so that it is a token
+   * of its own.
+   */
   async function sendFalseTransfers(inbox: Hex, count: number, code = NO_BALANCE): Promise<void> {
     const calls = Array.from({ length: count }, (_, index) => {
       const deployment = { creationCode: falseTransferCode(inbox, code), salt: toSalt(inbox, index) };

@@ -16,8 +16,8 @@ import { toInboxTerms } from "../../src/intent/inboxTerms.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
 import { openRoad, type Road } from "../support/road.ts";
 
-// An attacker has every operator key and write access to the database. The test calls every function with every argument
-// combination; no unit may reach an address that the inbox's terms do not name.
+// An attacker has every operator key and write access to the database. The test calls every function with every
+// argument combination; no unit may reach an address that the inbox's terms do not name.
 
 const { operator, stranger, payoutFirst, feeRecipient } = DEV_ACCOUNTS;
 /** The attacker's address. */

@@ -4,8 +4,8 @@ import { after, before, describe, test } from "node:test";
 import { openBridgedRoad, type BridgedRoad } from "../support/bridgedRoad.ts";
 import { openFaultyDatabase, type FaultyDatabase } from "../support/faultyDatabase.ts";
 
-// A process that ends before any one statement between a payment and its landing on another chain. The next one goes on with what the rows
-// and the chains say.
+// A process that ends before any one statement between a payment and its landing on another chain. The next one goes on
+// with what the rows and the chains say.
 
 const AMOUNT_UNITS = 20_000_000n;
 const NET_UNITS = 19_897_413n;

@@ -11,7 +11,8 @@ import { openFaultyRpcProxy, type AlterReply, type FaultyRpcProxy } from "../sup
 import { toInboxTerms } from "../../src/intent/inboxTerms.ts";
 import { openRoad, type Road } from "../support/road.ts";
 
-// The first of three providers shows the transfers of one inbox as those of another. Transaction, place and amount are real.
+// The first of three providers shows the transfers of one inbox as those of another. Transaction, place and amount are
+// real.
 
 const USDC = 1_000_000n;
 

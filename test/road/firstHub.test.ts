@@ -36,7 +36,10 @@ describe("intents of the first hub beside those of the current one", () => {
     return intents;
   }
 
-  /** An intent as an earlier release created it. Triggers protect its pinned columns; the database owner can disable them. */
+  /**
+   * An intent as an earlier release created it. Triggers protect its pinned columns; the database owner can disable
+   * them.
+   */
   async function createAtFirstHub(): Promise<IntentRow> {
     const intent = await road.create();
     const address = computeInboxAddress(toInboxTerms(intent), firstHub);

@@ -5,7 +5,8 @@ import { runLoops } from "../../src/loops/runLoops.ts";
 import { openRoad, type Road } from "../support/road.ts";
 import { openWebSocketProxy, type WebSocketProxy } from "../support/webSocketProxy.ts";
 
-// All loops run over a websocket proxy that drops connections and frames. With a polling interval of an hour, only pushed heads find deposits.
+// All loops run over a websocket proxy that drops connections and frames. With a polling interval of an hour, only
+// pushed heads find deposits.
 
 const HOUR_MS = 3_600_000;
 const WAIT_MS_MAX = 120_000;

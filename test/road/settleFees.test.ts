@@ -66,7 +66,9 @@ for (const database of thoroughDatabases) {
       }
       return intents;
     }
-    /** What `work` and the settlements after it add to the wallets, as the chain shows it and as the ledger shows it. */
+    /**
+     * What `work` and the settlements after it add to the wallets, as the chain shows it and as the ledger shows it.
+     */
     async function gains(work: () => Promise<unknown>): Promise<{ payout: bigint; fee: bigint }> {
       const read = async () => {
         const rows = await road.world.db.root

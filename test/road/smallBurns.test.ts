@@ -8,7 +8,8 @@ import { openBridgedPair, type BridgedRoad } from "../support/bridgedRoad.ts";
 import type { TestChain } from "../support/chain.ts";
 import { callInOneTransaction, nextContract, transferCall } from "../support/oneTransaction.ts";
 
-// A receipt costs the same for every amount, so a stranger who burns grains on a cheap chain spends the gas of an expensive one.
+// A receipt costs the same for every amount, so a stranger who burns grains on a cheap chain spends the gas of an
+// expensive one.
 
 const { stranger, payer } = DEV_ACCOUNTS;
 /** The minimum is 10,000. */

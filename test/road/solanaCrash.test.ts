@@ -5,8 +5,8 @@ import { createWallet } from "../support/solana.ts";
 import { openFaultyDatabase, type FaultyDatabase } from "../support/faultyDatabase.ts";
 import { openSolanaRoad, type SolanaRoad } from "../support/solanaRoad.ts";
 
-// A process that ends before any one statement between a payment on Solana and its final settlement. The next one goes on with what the rows and
-// the chain say. What it signed may land before or after it ended, or be lost.
+// A process that ends before any one statement between a payment on Solana and its final settlement. The next one goes
+// on with what the rows and the chain say. What it signed may land before or after it ended, or be lost.
 
 const AMOUNT_UNITS = 20_000_000n;
 const NET_UNITS = 19_900_000n;

@@ -14,7 +14,8 @@ import { createWallet, payTokens } from "../support/solana.ts";
 import { startSolanaProxy, type SolanaProxy } from "../support/solanaProxy.ts";
 import { openSolanaRoad, type SolanaRoad } from "../support/solanaRoad.ts";
 
-// A payer sends another configured token than the one that the inbox takes. Nobody is paid with it, and everybody learns what came.
+// A payer sends another configured token than the one that the inbox takes. Nobody is paid with it, and everybody
+// learns what came.
 
 const UNITS = 50_000_000n;
 const HOUR_MS = 3_600_000;

@@ -11,8 +11,8 @@ import { changeAmount, forgeDeposit, forkAfter, freezeAt, moveToSlot, omitDeposi
 import { startSolanaProxy, type SolanaFault, type SolanaProxy } from "../support/solanaProxy.ts";
 import { openSolanaRoad, type SolanaRoad } from "../support/solanaRoad.ts";
 
-// One of three providers of a Solana chain lies, from the payment on: nothing is counted wrongly, everything is settled, and the operator
-// learns the liar's name.
+// One of three providers of a Solana chain lies, from the payment on: nothing is counted wrongly, everything is
+// settled, and the operator learns the liar's name.
 
 const USDC = 1_000_000n;
 const UNITS = 7n * USDC;

@@ -13,7 +13,8 @@ import {
 import type { IntentRow } from "../../src/intent/store.ts";
 import { openSolanaRoad, type SolanaRoad } from "../support/solanaRoad.ts";
 
-// What strangers do to an inbox for the fee of a transaction: they may settle it, in the middle of a transaction too, and they may name it.
+// What strangers do to an inbox for the fee of a transaction: they may settle it, in the middle of a transaction too,
+// and they may name it.
 
 const USDC = 1_000_000n;
 const MINT = LOCAL_MINTS.USDC.address;

@@ -10,8 +10,8 @@ import type { TestChain } from "../support/chain.ts";
 import { openFaultyRpcProxy, type FaultyRpcProxy } from "../support/faultyRpcProxy.ts";
 import { burnAsStranger, hide } from "../support/hiddenBurns.ts";
 
-// A stranger bridges an inbox and receives for it, while the only provider of the payment's chain hides both. The money is in the inbox on its settle
-// chain, where everything belongs to the payout.
+// A stranger bridges an inbox and receives for it, while the only provider of the payment's chain hides both. The money
+// is in the inbox on its settle chain, where everything belongs to the payout.
 
 const UNITS = 20_000_000n;
 const MINUTE_MS = 60_000;

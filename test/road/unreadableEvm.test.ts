@@ -7,7 +7,8 @@ import { retryUnreadable } from "../../src/watch/unreadable/retryUnreadable.ts";
 import { openFaultyRpcProxy, type AlterReply, type FaultyRpcProxy } from "../support/faultyRpcProxy.ts";
 import { openRoad, type Road } from "../support/road.ts";
 
-// What no reader can parse stands inside a block: both providers give the same receipt or log, and the block goes on without it.
+// What no reader can parse stands inside a block: both providers give the same receipt or log, and the block goes on
+// without it.
 
 const HOUR_MS = 3_600_000;
 

@@ -4,7 +4,10 @@ import { createLoops } from "../../src/loops/runLoops.ts";
 import { openRoad, type Road } from "../support/road.ts";
 
 type WokenRoad = Road & {
-  /** Mines a block, polls the chain, and runs what that wakes until nothing is woken. Returns the names of the loops. No interval passes. */
+  /**
+   * Mines a block, polls the chain, and runs what that wakes until nothing is woken. Returns the names of the loops. No
+   * interval passes.
+   */
   mineAndRun(): Promise<Set<string>>;
 };
 

@@ -1,5 +1,6 @@
 // The API's promises, one per line. A test that shows a promise starts its title with the id. Sections (§) come from
-// the interface, which every installation must follow. D-numbers are this service's decisions where the interface is open.
+// the interface, which every installation must follow. D-numbers are this service's decisions where the interface is
+// open.
 
 export type ApiPromise = { readonly id: string; readonly promise: string };
 

@@ -1,7 +1,8 @@
 import { globSync, readFileSync } from "node:fs";
 import { API_PROMISES, type ApiPromise } from "./apiPromises.ts";
 
-// Maps promises to tests by the ids at the start of test titles: "D18 …", "§4.2.5, D18 …". No other code begins a title.
+// Maps promises to tests by the ids at the start of test titles: "D18 …", "§4.2.5, D18 …". No other code begins a
+// title.
 
 export type PromiseCoverage = { readonly promise: ApiPromise; readonly tests: readonly NamedTest[] };
 export type NamedTest = { readonly file: string; readonly name: string };

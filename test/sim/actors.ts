@@ -291,7 +291,8 @@ export class Actors {
       case "refused":
         return send({ from: addressOf(0x9009), calls: [call(token, units)] });
       case "fickle":
-        // A contract that pays another inbox, or in another token, when its block is replaced by one of the other parity.
+        // A contract that pays another inbox, or in another token, when its block is replaced by one of the other
+        // parity.
         return send({
           from,
           calls: [call(token, units)],

@@ -8,7 +8,8 @@ import { isReached } from "./watchfulPayers.ts";
 import { LISTED_DEPOSITS, type Violation } from "./invariants.ts";
 import { namingOf, type SimChain } from "./simWorld.ts";
 
-// Rules of the final state, after all faults have ended: the rows match the chains' transfers, and events match the rows.
+// Rules of the final state, after all faults have ended: the rows match the chains' transfers, and events match the
+// rows.
 
 type Movement = {
   chain: string;
@@ -136,8 +137,8 @@ function checkPayouts({ database, chains, actors }: FinalState): Violation[] {
 }
 
 /**
- * No inbox fails twice for lack of gas. Once is possible: the issuer blocks the fee wallet between the simulation and the block, and then it
- * stays blocked.
+ * No inbox fails twice for lack of gas. Once is possible: the issuer blocks the fee wallet between the simulation and
+ * the block, and then it stays blocked.
  */
 function checkStarvedSettlements({ chains }: FinalState): Violation[] {
   return chains.flatMap(({ chain, firstBlock }) => {
@@ -154,7 +155,10 @@ function checkStarvedSettlements({ chains }: FinalState): Violation[] {
   });
 }
 
-/** The deposits of a settlement sum to its gross amount. A burn also takes what the burn before it left, and may leave a rest itself. */
+/**
+ * The deposits of a settlement sum to its gross amount. A burn also takes what the burn before it left, and may leave a
+ * rest itself.
+ */
 function checkSettlementGross({ database }: FinalState): Violation[] {
   const rows = database.rows(`
     with balance as (
@@ -194,7 +198,10 @@ function checkReceivedUnits({ database }: FinalState): Violation[] {
   }));
 }
 
-/** Whoever pays what the page asks for is paid. Only a reorganisation deeper than the policy tolerates may take a payment back. */
+/**
+ * Whoever pays what the page asks for is paid. Only a reorganisation deeper than the policy tolerates may take a
+ * payment back.
+ */
 function checkAskedPayments({ database, chains, actors }: FinalState): Violation[] {
   if (chains.some(({ hadDeepReorg }) => hadDeepReorg)) return [];
   const rows = database.rows("select * from intent") as IntentRow[];
@@ -214,7 +221,10 @@ function checkAcknowledgedCreates({ database, actors }: FinalState): Violation[]
   );
 }
 
-/** The latest token opens the page of its intent. Of overlapping creates, any may be the latest, even one without an answer. */
+/**
+ * The latest token opens the page of its intent. Of overlapping creates, any may be the latest, even one without an
+ * answer.
+ */
 function checkWidgetTokens({ database, actors }: FinalState): Violation[] {
   const rows = database.rows("select id, widget_token_hash as hash from intent") as { id: string; hash: Uint8Array }[];
   const hashOf = new Map(rows.map(({ id, hash }) => [id, Buffer.from(hash).toString("hex")]));
@@ -257,8 +267,8 @@ export function listUnfinishedWork(
       open.push(`${plan.name} is not reread`);
     if (chain.pool.pending.some(({ paysGas }) => paysGas)) open.push(`${plan.name} has waiting transactions`);
   }
-  // A hidden transfer leaves no row that is unfinished. The balance of its inbox shows it within the hour. On a chain that is read by accounts
-  // a block hides what no payer looks at, until the next pass over all inboxes.
+  // A hidden transfer leaves no row that is unfinished. The balance of its inbox shows it within the hour. On a chain
+  // that is read by accounts a block hides what no payer looks at, until the next pass over all inboxes.
   if (hasHiddenTransfers(chains) || chains.some(({ plan }) => plan.isReadByAccounts))
     open.push(...checkMovements({ database, chains, actors }).map(({ rule, subject }) => `${rule}: ${subject}`));
   const [rows] = database.rows(UNFINISHED_WORK_SQL) as { open: string[] | null }[];

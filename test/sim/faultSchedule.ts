@@ -14,7 +14,10 @@ const RATES_MAX = {
   logsHidden: 0.5,
   logsMisplaced: 0.3,
   oldReceipts: 0.6,
-  /** Where balances show deposits: a payment is of a version that no reader knows yet, and a stranger names the program in one that stays unreadable. */
+  /**
+   * Where balances show deposits: a payment is of a version that no reader knows yet, and a stranger names the program
+   * in one that stays unreadable.
+   */
   unreadablePayment: 0.5,
   unreadableStranger: 0.8,
   blockMissing: 0.1,

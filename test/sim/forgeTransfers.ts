@@ -4,8 +4,9 @@ import { createProof } from "../../src/chain/evm/proof.ts";
 import type { ScriptedBlock } from "./chain/transaction.ts";
 import { hashOf } from "./chain/transaction.ts";
 
-// A lying provider forges consistently: the same lies for the same transaction, with matching receipts. It invents payments,
-// alters amounts, omits payments, and shows sweeps of one inbox as those of another. One of three providers may lie where two must agree.
+// A lying provider forges consistently: the same lies for the same transaction, with matching receipts. It invents
+// payments, alters amounts, omits payments, and shows sweeps of one inbox as those of another. One of three providers
+// may lie where two must agree.
 
 export type Forgery = {
   /** The payees of invented payments, and the inboxes whose sweeps are swapped. */

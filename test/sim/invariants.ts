@@ -7,8 +7,8 @@ import type { SimDatabase } from "./simDatabase.ts";
 import { MAX_FEE_PER_GAS } from "./plan.ts";
 import { namingOf, type SimChain } from "./simWorld.ts";
 
-// Rules that hold at every moment. The checks of the rows are the ones that operators run. Counted deposits are compared with
-// the simulated chains, which are the truth.
+// Rules that hold at every moment. The checks of the rows are the ones that operators run. Counted deposits are
+// compared with the simulated chains, which are the truth.
 
 export type Violation = { rule: string; subject: string };
 

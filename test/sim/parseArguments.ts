@@ -5,7 +5,9 @@ type Parsed<O extends Options> = ReturnType<typeof parseArgs<{ allowPositionals:
 
 const HELP = { help: { type: "boolean", short: "h" } } as const;
 
-/** Parses the arguments. `--help` prints the usage; a mistake prints one sentence and the usage. Both end the process. */
+/**
+ * Parses the arguments. `--help` prints the usage; a mistake prints one sentence and the usage. Both end the process.
+ */
 export function parseArguments<O extends Options>(options: O, usage: string): Parsed<O & typeof HELP> {
   const parsed = parse({ ...options, ...HELP }, usage);
   if ((parsed.values as { help?: boolean }).help !== true) return parsed;

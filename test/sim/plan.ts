@@ -2,8 +2,8 @@ import type { AgreementPolicy, FinalityTier } from "../../src/config/config.ts";
 import type { TokenKind } from "./chain/token.ts";
 import type { SeededRandom } from "./seededRandom.ts";
 
-// The seed's decisions before the run: chains, processes, creates and payments. Every element has a name, so that a run can be
-// repeated without it.
+// The seed's decisions before the run: chains, processes, creates and payments. Every element has a name, so that a run
+// can be repeated without it.
 
 export type TokenPlan = {
   symbol: string;
@@ -122,12 +122,15 @@ const directPaymentKinds = [
   "fickle",
 ] as const;
 
-/** What the page asks for, once the faults are over, after dust or not; and a stranger who settles in the middle of a payment. */
+/**
+ * What the page asks for, once the faults are over, after dust or not; and a stranger who settles in the middle of a
+ * payment.
+ */
 const watchfulPaymentKinds = ["asked", "dustThenAsked", "settledBetween"] as const;
 
 /**
- * `across`: in the token of another chain that a bridge carries. `ownBridge`: the payer uses the bridge himself. `instalments`: each within a
- * limit of finality, on both chains.
+ * `across`: in the token of another chain that a bridge carries. `ownBridge`: the payer uses the bridge himself.
+ * `instalments`: each within a limit of finality, on both chains.
  */
 export type PaymentKind =
   | (typeof directPaymentKinds)[number]

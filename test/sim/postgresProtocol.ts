@@ -1,5 +1,5 @@
-// The few messages of PostgreSQL's protocol that a simulation needs, without a stream. A run executes hundreds of statements,
-// each within one call.
+// The few messages of PostgreSQL's protocol that a simulation needs, without a stream. A run executes hundreds of
+// statements, each within one call.
 
 const EMPTY = Buffer.alloc(0);
 

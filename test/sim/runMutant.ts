@@ -2,8 +2,8 @@ import { parseArgs } from "node:util";
 import { installPatches } from "./installPatches.ts";
 import { mutants } from "./mutants.ts";
 
-// Runs seeds with one planted bug until one of them finds it. Each bug needs its own process, because modules load once:
-// node test/sim/runMutant.ts <name> [--seeds 500] [--from 1]
+// Runs seeds with one planted bug until one of them finds it. Each bug needs its own process, because modules load
+// once: node test/sim/runMutant.ts <name> [--seeds 500] [--from 1]
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

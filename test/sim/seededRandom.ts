@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 
 /**
- * Random numbers that depend on the seed alone. Each part of a simulation derives its own stream, so leaving one part out
- * changes no other.
+ * Random numbers that depend on the seed alone. Each part of a simulation derives its own stream, so leaving one part
+ * out changes no other.
  */
 export class SeededRandom {
   #a: number;

@@ -3,7 +3,9 @@ import { runSeed, type Run } from "./simulation.ts";
 
 const RUNS_MAX = 120;
 
-/** Removes one part of a failing run after another while the same rule still fails. Returns the smallest failing run. */
+/**
+ * Removes one part of a failing run after another while the same rule still fails. Returns the smallest failing run.
+ */
 export async function shrink(
   database: SimDatabase,
   failing: Run,

@@ -29,8 +29,8 @@ export type OnCommit = (process: SimProcess, tables: ReadonlySet<string>) => voi
 type PreparedStatement = { name: string; columns: readonly { name: string; decode: (text: string) => unknown }[] };
 
 /**
- * One in-memory database for all seeds of a thread. Transactions run one after the other, each whole; tests on a real server
- * cover interleaved ones. Statements are prepared once, because planning takes longer than execution.
+ * One in-memory database for all seeds of a thread. Transactions run one after the other, each whole; tests on a real
+ * server cover interleaved ones. Statements are prepared once, because planning takes longer than execution.
  */
 export class SimDatabase {
   readonly server: EmbeddedServer;
@@ -102,8 +102,8 @@ export class SimDatabase {
   }
 
   /**
-   * Opens a handle for one process. Its calls wait for their turn and may meet faults. `assertOutside` throws inside an open
-   * transaction of the handle.
+   * Opens a handle for one process. Its calls wait for their turn and may meet faults. `assertOutside` throws inside an
+   * open transaction of the handle.
    */
   connect(context: Omit<SessionContext, "database">): { db: Db; assertOutside: () => void } {
     let guard: TransactionGuard | undefined;
@@ -150,7 +150,8 @@ export class SimDatabase {
   #roundTrip(round: readonly Uint8Array[]): Reply {
     this.#assertNotAborted();
     const chunks: Buffer[] = [];
-    // The statement has run when the call returns. The promise reports only a broken engine, which `aborted` reports as well.
+    // The statement has run when the call returns. The promise reports only a broken engine, which `aborted` reports as
+    // well.
     const onRawData = (data: Uint8Array) => void chunks.push(Buffer.from(data));
     this.server.pglite
       .execProtocolRawStream(Buffer.concat(round), { syncToFs: false, onRawData })

@@ -52,7 +52,9 @@ export class SimEvmProvider extends SimProvider<ScriptedNode> implements EvmNode
     return this.request("call", (scripted) => scripted.call(call));
   }
 
-  /** Never throws, as in a real node's submit. A lost request or reply is `unknown`, whether or not the bytes arrived. */
+  /**
+   * Never throws, as in a real node's submit. A lost request or reply is `unknown`, whether or not the bytes arrived.
+   */
   async submit(rawTransaction: string): Promise<SubmitOutcome> {
     try {
       return await this.request("submit", (scripted) => scripted.submit(rawTransaction), true);

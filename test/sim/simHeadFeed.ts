@@ -5,8 +5,8 @@ import { hashOf } from "./chain/transaction.ts";
 import type { SimProcess } from "./simProcess.ts";
 import type { SimNode } from "./simProvider.ts";
 
-// Pushed heads as a process receives them: late, twice, out of order or not at all, until the connection is lost or silently
-// stalls. Some pushed heads do not exist.
+// Pushed heads as a process receives them: late, twice, out of order or not at all, until the connection is lost or
+// silently stalls. Some pushed heads do not exist.
 
 const CONNECTION_MS_MAX = 90_000;
 /** The longest delay of a head. */

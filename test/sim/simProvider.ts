@@ -54,7 +54,10 @@ export class SimNode {
   readonly random: SeededRandom;
   /** Transactions whose logs a node of this chain has left out once, as a node that still indexes does. */
   readonly omittedTxs: Set<string>;
-  /** Until when it leaves out the logs of a transaction each time; undefined for a transaction whose logs it never hides. */
+  /**
+   * Until when it leaves out the logs of a transaction each time; undefined for a transaction whose logs it never
+   * hides.
+   */
   readonly hiddenTxs = new Map<string, number | undefined>();
   /** What no reader of this release can parse, at every node of the chain. */
   readonly unreadable: UnreadableOnChain;
@@ -209,7 +212,8 @@ export class SimProvider<Scripted extends ScriptedReader> implements ChainReader
       this.#visibleBlockCount -= process.random.between(1, 4);
     const answer = await work(this.#scripted);
     if (this.shouldInject("answerLost")) return this.#failWithTimeout();
-    // A submission's answer may be late, or lost when the process ends meanwhile. For reads, an occasional delay suffices.
+    // A submission's answer may be late, or lost when the process ends meanwhile. For reads, an occasional delay
+    // suffices.
     if (isSending || process.random.chance(0.2)) await process.wait(5 + process.random.number() * 60);
     return answer;
   }
@@ -297,7 +301,8 @@ export class SimProvider<Scripted extends ScriptedReader> implements ChainReader
     const { nowMs } = this.#context.process.scheduler;
     for (const chainTx of new Set(transfers.map((transfer) => transfer.chainTx))) {
       if (!isAlone || hiddenTxs.has(chainTx)) continue;
-      // Where strangers act at once, a payment and the sweep that took it may both be hidden. No balance shows such a pair.
+      // Where strangers act at once, a payment and the sweep that took it may both be hidden. No balance shows such a
+      // pair.
       const isPayment = transfers.every((each) => each.chainTx !== chainTx || each.from.startsWith(PAYER_PREFIX));
       if (chain.bridge !== undefined && !isPayment) continue;
       hiddenTxs.set(chainTx, this.shouldInject("logsHidden") ? nowMs + HIDDEN_MS : undefined);

@@ -235,8 +235,8 @@ class Simulation {
   }
 
   /**
-   * A sweep takes a hidden transfer along. After an outage, a chain that is read by accounts lists its sweeps at once, and searches what they
-   * took in a loop of its own. The rule holds again when the transfer is found.
+   * A sweep takes a hidden transfer along. After an outage, a chain that is read by accounts lists its sweeps at once,
+   * and searches what they took in a loop of its own. The rule holds again when the transfer is found.
    */
   get #findsTransfersLate(): boolean {
     return this.#hasHiddenTransfers || this.#simWorld.chains.some(({ plan }) => plan.isReadByAccounts);
@@ -266,7 +266,10 @@ class Simulation {
     this.#stateLog.noteCommit(tables);
   }
 
-  /** Checks the rows as soon as the blocks after a reorg are recorded, because later commits may repair what the reorg broke. */
+  /**
+   * Checks the rows as soon as the blocks after a reorg are recorded, because later commits may repair what the reorg
+   * broke.
+   */
   #noteReorg(tables: ReadonlySet<string>): void {
     if (this.#faultInjector.reorgCount > this.#reorgs) {
       this.#reorgs = this.#faultInjector.reorgCount;

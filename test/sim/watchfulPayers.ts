@@ -9,7 +9,8 @@ import { tokenCalls } from "./chain/token.ts";
 import type { SeededRandom } from "./seededRandom.ts";
 import { payerAddress, type SimWorld, type TrackedIntent } from "./simWorld.ts";
 
-// Payers who pay exactly what the page asks for, payers who would be counted early, and a stranger who settles in the middle of a payment.
+// Payers who pay exactly what the page asks for, payers who would be counted early, and a stranger who settles in the
+// middle of a payment.
 
 /** After the faults, so that what is on its way has arrived, and the providers tell the truth. */
 const ASKED_AFTER_MS = 180_000;
@@ -70,7 +71,10 @@ export class WatchfulPayers {
     chain.chain.send({ from: payerAddress(0), calls: sent });
   }
 
-  /** Two parts on the intent's chain, each within the limit of the first finality tier, and a small one on the other chain. */
+  /**
+   * Two parts on the intent's chain, each within the limit of the first finality tier, and a small one on the other
+   * chain.
+   */
   async payInstalments(known: TrackedIntent, random: SeededRandom): Promise<void> {
     const { row, chain } = known;
     const waitMs = () => chain.plan.blockMs * random.between(1, 6);

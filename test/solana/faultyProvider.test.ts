@@ -21,7 +21,9 @@ describe("a faulty provider of a Solana chain", () => {
   let scene: ReaderScene;
   let proxy: SolanaProxy;
   let inbox: SolanaInbox;
-  /** Four deposits, a settlement that closes the account, and two deposits into a new one; three of them in one slot. */
+  /**
+   * Four deposits, a settlement that closes the account, and two deposits into a new one; three of them in one slot.
+   */
   let history: readonly Transfer[];
   let settlements: readonly Transfer[];
   before(async () => {

@@ -10,7 +10,8 @@ import type { LocalSolana } from "../../src/dev/solana/startLocalSolana.ts";
 import { ReaderScene, shorten, type TestInboxes } from "../support/solanaInboxes.ts";
 import { sendVersion1 } from "../support/solanaKit.ts";
 
-// Transactions that strangers or later wallets send: those that pay and sweep, those of version 1, and those that only name an inbox's account.
+// Transactions that strangers or later wallets send: those that pay and sweep, those of version 1, and those that only
+// name an inbox's account.
 
 const { payer, operator, feeRecipient } = SOLANA_ACCOUNTS;
 

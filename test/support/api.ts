@@ -20,8 +20,8 @@ import { assertDocumented } from "./assertDocumented.ts";
 import { insertIntent, randomAddress } from "./intents.ts";
 import { stationWorld } from "./stationWorld.ts";
 
-// The real server over a real database, without a socket. A test process has one. Each test opens an account of its own, so
-// that limits and lists do not mix.
+// The real server over a real database, without a socket. A test process has one. Each test opens an account of its
+// own, so that limits and lists do not mix.
 
 export const VERSION = "2026-11-01";
 export const UNKNOWN_ID = `pi_${"0".repeat(26)}`;

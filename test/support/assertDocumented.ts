@@ -35,7 +35,9 @@ validator.addFormat("uri", (text) => URL.canParse(text));
 validator.addSchema({ ...forbidExtraProperties(DOCUMENT), $id: "document" });
 const compiled = new Map<string, ValidateFunction>();
 
-/** Checks one exchange. Paths outside the API are not documented. Unknown API paths must answer with the error envelope. */
+/**
+ * Checks one exchange. Paths outside the API are not documented. Unknown API paths must answer with the error envelope.
+ */
 export function assertDocumented(url: string, sent: ExchangeRequest, answered: ExchangeResponse): void {
   const [path = "", search = ""] = url.split("?", 2);
   if (!path.startsWith("/api/")) return;

@@ -61,7 +61,10 @@ export class BookedHistory {
   readonly #caip2: Caip2;
   #blocks: GeneratedBlock[];
   #blockCount = 0;
-  /** The highest block that was ever deep enough and is still canonical: on a shorter branch it is no longer deep, but stays booked. */
+  /**
+   * The highest block that was ever deep enough and is still canonical: on a shorter branch it is no longer deep, but
+   * stays booked.
+   */
   #deepest = 0n;
   /** Movements that are reported and not denied since. */
   readonly #reported = new Set<string>();

@@ -18,7 +18,9 @@ function findChromium(): string | undefined {
   return [...(named === undefined ? [] : [named]), ...PLACES].find((path) => existsSync(path));
 }
 
-/** The reason to skip a test without a browser; false when one exists. With CI=true a missing browser fails the test. */
+/**
+ * The reason to skip a test without a browser; false when one exists. With CI=true a missing browser fails the test.
+ */
 export const skipWithoutChromium: string | false =
   findChromium() === undefined && process.env["CI"] !== "true"
     ? "no Chromium found: install it or set CHROMIUM_PATH"

@@ -40,7 +40,10 @@ export interface TestChain {
   send(account: DevAccount, calls: readonly ContractCall[]): Promise<TransactionReceipt[]>;
   /** Sends a signed transaction and waits until a block includes it, since anvil answers before it mines. */
   sendSigned(signed: Hex): Promise<TransactionReceipt>;
-  /** Waits until the accepted transactions are mined, since anvil answers before it mines. Returns at once while automine is off. */
+  /**
+   * Waits until the accepted transactions are mined, since anvil answers before it mines. Returns at once while
+   * automine is off.
+   */
   untilMined(): Promise<void>;
   /** Mints tokens without a payer. */
   mint(token: Hex, to: Hex, amountUnits: bigint): Promise<TransactionReceipt>;
@@ -51,7 +54,9 @@ export interface TestChain {
   mine(blocks: number): Promise<void>;
   /** Adds empty blocks until the present head is `finalized` and the watcher rereads it. */
   finalize(): Promise<void>;
-  /** Replaces the last `depth` blocks with the same number of new ones. Transactions outside `replacement` are dropped. */
+  /**
+   * Replaces the last `depth` blocks with the same number of new ones. Transactions outside `replacement` are dropped.
+   */
   reorg(depth: number, replacement?: Replacement): Promise<void>;
   /** Removes the last `depth` blocks without a replacement. */
   rollback(depth: number): Promise<void>;
@@ -82,7 +87,10 @@ export interface TestChainOptions {
 }
 
 const CHAIN_ID = 900_001;
-/** With one slot per epoch, `finalized` lies two blocks below the head. With one provider, the reread needs this depth as well. */
+/**
+ * With one slot per epoch, `finalized` lies two blocks below the head. With one provider, the reread needs this depth
+ * as well.
+ */
 const FINALITY_DEPTH = 16;
 
 /** Calls methods of anvil that viem does not know. */

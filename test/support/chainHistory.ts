@@ -5,8 +5,8 @@ import { referenceOf, type Caip2 } from "../../src/kernel/caip.ts";
 import { FEE_RECIPIENT, insertIntent, TEST_TOKEN } from "./intents.ts";
 import { RecordedChain, type RecordedTransaction, type RecordedTransfer } from "./recordedChain.ts";
 
-// A recorded history: several payers with exact, short, excess, split, dust, late and wrong-token payments, our sweep and a
-// stranger's. A reorg moves some of it and drops some of it for a while.
+// A recorded history: several payers with exact, short, excess, split, dust, late and wrong-token payments, our sweep
+// and a stranger's. A reorg moves some of it and drops some of it for a while.
 
 export type IntentLabel = "oneTime" | "repeatable" | "dust" | "under" | "over";
 
@@ -20,7 +20,10 @@ export type ChainHistory = {
   tips: readonly string[];
   /** Indexes in `tips` up to the last block with activity. The empty blocks after it are all alike. */
   activeTips: readonly number[];
-  /** Indexes in `tips` of the fork's block, of the replaced branch's last block, and of the first block of the longer branch. */
+  /**
+   * Indexes in `tips` of the fork's block, of the replaced branch's last block, and of the first block of the longer
+   * branch.
+   */
   forkAt: number;
   orphanedAt: number;
   reorgAt: number;

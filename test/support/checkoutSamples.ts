@@ -34,8 +34,8 @@ const REACHED: Readonly<Record<string, { sample: string; press?: string; isAway?
 export const SCREENS: readonly string[] = [...SAMPLES.keys(), ...Object.keys(REACHED)];
 
 /**
- * Opens a screen as a service would send it. Its script runs against a service that knows this one state, so that states which take
- * hours or a broken provider to reach are drawn by the same code.
+ * Opens a screen as a service would send it. Its script runs against a service that knows this one state, so that
+ * states which take hours or a broken provider to reach are drawn by the same code.
  */
 export async function openSample(page: Page, name: string, options: SampleOptions = {}): Promise<void> {
   const { sample: sampleName, press, isAway } = REACHED[name] ?? { sample: name };
@@ -68,7 +68,9 @@ async function answer(route: Route, sample: CheckoutPage, isAway: boolean): Prom
   if (sample.state !== null) await route.fulfill({ json: sample.state });
 }
 
-/** Issues the payment's address on any network, because it is the same on every EVM chain; on one network it is forged. */
+/**
+ * Issues the payment's address on any network, because it is the same on every EVM chain; on one network it is forged.
+ */
 function answerChoice(route: Route, { origins, state }: CheckoutPage): Promise<void> {
   const { originId } = route.request().postDataJSON() as { originId: string };
   const origin = origins?.origins.find((each) => each.originId === originId);

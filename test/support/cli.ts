@@ -9,10 +9,13 @@ import { text } from "node:stream/consumers";
 import { runCli as runCommand } from "../../src/cli/runCli.ts";
 import type { DevManifest } from "../../src/dev/devManifest.ts";
 
-// The command line as users run it, with an environment that the test chooses. A process loads 1,900 modules, for a second of processor
-// time, so each test process runs a command as a process once, and again here.
+// The command line as users run it, with an environment that the test chooses. A process loads 1,900 modules, for a
+// second of processor time, so each test process runs a command as a process once, and again here.
 
-/** Optimizing the embedded database takes a processor second, a third of a start, and pays only in a process that runs long. */
+/**
+ * Optimizing the embedded database takes a processor second, a third of a start, and pays only in a process that runs
+ * long.
+ */
 const ENGINE_OPTIONS = ["--liftoff-only"];
 
 const BIN = new URL("../../bin/tributary.js", import.meta.url).pathname;
@@ -55,7 +58,10 @@ const COMMAND_GROUPS: ReadonlySet<string | undefined> = new Set([
 ]);
 const ranAsProcess = new Set<string>();
 
-/** Runs a command to its end. `input` is what a person types. The first run of each command is a process, which must end by itself. */
+/**
+ * Runs a command to its end. `input` is what a person types. The first run of each command is a process, which must end
+ * by itself.
+ */
 export async function runCli(args: readonly string[], variables: Variables = {}, input?: string): Promise<CliResult> {
   const name = args.slice(0, COMMAND_GROUPS.has(args[0]) ? 2 : 1).join(" ");
   if (ranAsProcess.has(name) && !PROCESS_COMMANDS.has(args[0])) return renderCli(args, variables);

@@ -20,8 +20,8 @@ import {
 export const databases = ["pglite", "postgres"] as const;
 
 /**
- * The database of suites that take many seconds: PostgreSQL, or the embedded one with TEST_DATABASE=pglite, as the deep tests run them.
- * Both execute the same SQL, and the suites of `databases` cover what differs.
+ * The database of suites that take many seconds: PostgreSQL, or the embedded one with TEST_DATABASE=pglite, as the deep
+ * tests run them. Both execute the same SQL, and the suites of `databases` cover what differs.
  */
 export const thoroughDatabases: readonly (typeof databases)[number][] =
   process.env["TEST_DATABASE"] === "pglite" ? ["pglite"] : ["postgres"];
@@ -63,8 +63,8 @@ let newState: Promise<NewState> | undefined;
 export type PostgresDatabase = { url: string; drop: () => Promise<void> };
 
 /**
- * Creates a database on a real PostgreSQL, for tests that open it several times or from several processes. Migrated, unless
- * "empty".
+ * Creates a database on a real PostgreSQL, for tests that open it several times or from several processes. Migrated,
+ * unless "empty".
  */
 export async function createPostgresDatabase(contents: "migrated" | "empty" = "migrated"): Promise<PostgresDatabase> {
   const running = await server();
@@ -74,7 +74,9 @@ export async function createPostgresDatabase(contents: "migrated" | "empty" = "m
   return { url: running.urlOf(name), drop: () => executeSql(running, `drop database ${name} with (force)`) };
 }
 
-/** A second database with the rows of the first one, as a standby has them. Nobody may be connected to the first one. */
+/**
+ * A second database with the rows of the first one, as a standby has them. Nobody may be connected to the first one.
+ */
 export async function copyPostgresDatabase({ url }: Pick<PostgresDatabase, "url">): Promise<PostgresDatabase> {
   const running = await server();
   const original = /\/(\w+)\?/.exec(url)?.[1] ?? "";
@@ -96,7 +98,10 @@ type TestServer = Pick<PostgresServer, "urlOf">;
 /** Names the socket directory of the run's shared server. */
 const SHARED_SERVER_VARIABLE = "TEST_POSTGRES_SOCKET_DIRECTORY";
 
-/** Starts a server for all processes of a run; it ends with this process. Returns the environment variables that locate it. */
+/**
+ * Starts a server for all processes of a run; it ends with this process. Returns the environment variables that locate
+ * it.
+ */
 export async function shareTestServer(): Promise<Record<string, string>> {
   const { socketDirectory } = await startPostgres(await seedDirectory());
   return { [SHARED_SERVER_VARIABLE]: socketDirectory };
@@ -118,7 +123,10 @@ export async function startOwnServer(options: PostgresServerOptions = {}): Promi
   return startPostgres(await seedDirectory(), options);
 }
 
-/** Creates a database on a server of `startOwnServer` and returns its URL. It ends with its server. Migrated, unless "empty". */
+/**
+ * Creates a database on a server of `startOwnServer` and returns its URL. It ends with its server. Migrated, unless
+ * "empty".
+ */
 export async function createDatabaseOn(
   running: TestServer,
   name: string,

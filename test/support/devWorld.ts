@@ -3,8 +3,8 @@ import { after, before } from "node:test";
 import { chooseFreePort } from "./freePort.ts";
 import { startDevProcess, temporaryFolder, type DevProcess } from "./cli.ts";
 
-// A dev world takes six processor seconds to start, so a test process has one. It ends after the last test. Each test uses accounts and
-// intents of its own, and leaves the others as they were.
+// A dev world takes six processor seconds to start, so a test process has one. It ends after the last test. Each test
+// uses accounts and intents of its own, and leaves the others as they were.
 
 /** The EVM chains of a dev world. */
 export function evmChains({ ready }: DevProcess): DevProcess["ready"]["chains"] {

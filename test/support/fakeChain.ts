@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
-// A chain in memory: linked blocks, their transfers and the receipts of their transactions. It mines fast enough for thousands
-// of blocks in one test.
+// A chain in memory: linked blocks, their transfers and the receipts of their transactions. It mines fast enough for
+// thousands of blocks in one test.
 
 export type FakeTransfer = { token: string; from: string; to: string; amountUnits: bigint };
 
@@ -61,7 +61,8 @@ export class FakeChain {
         transactionHash: chainTx,
         transactionIndex: hex(index),
       };
-      // Each transaction first writes another log, so that a log's index in the receipt differs from the transfer's number.
+      // Each transaction first writes another log, so that a log's index in the receipt differs from the transfer's
+      // number.
       const own = [approvalLog(transfers[0]), ...transfers.map(transferLog)].map((log, position) => ({
         ...log,
         ...place,

@@ -14,8 +14,8 @@ type BuildRpcError = (range: ExceededRange) => RpcError;
 
 export type ProviderProfile = {
   /**
-   * The limits of eth_getLogs: blocks per range, and logs and bytes per answer, also for one block. The provider refuses
-   * larger requests.
+   * The limits of eth_getLogs: blocks per range, and logs and bytes per answer, also for one block. The provider
+   * refuses larger requests.
    */
   blocks?: { max: number; buildError: BuildRpcError };
   results?: { max: number; buildError: BuildRpcError };

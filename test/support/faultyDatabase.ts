@@ -31,14 +31,19 @@ export async function openFaultyDatabase(): Promise<FaultyDatabase> {
   };
 }
 
-/** Opens a migrated embedded database that calls `onStatement` before each statement, begin and commit. The caller closes it. */
+/**
+ * Opens a migrated embedded database that calls `onStatement` before each statement, begin and commit. The caller
+ * closes it.
+ */
 export async function openObservedDatabase(onStatement: (sql: string) => void): Promise<Db> {
   const snapshot = await loadMigratedSnapshot({ cacheDirectory, appliedAt: new Date("2026-01-01T00:00:00Z") });
   const server = await EmbeddedServer.start({ directory: "memory", snapshot });
   return createEmbeddedDatabase(server, (guard) => observedDriver(new EmbeddedDriver(server, guard), onStatement));
 }
 
-/** A rollback always succeeds and is not reported, because the server rolls back by itself when a client disconnects. */
+/**
+ * A rollback always succeeds and is not reported, because the server rolls back by itself when a client disconnects.
+ */
 function observedDriver(driver: EmbeddedDriver, use: (sql: string) => void): Driver {
   const inner = new WeakMap<DatabaseConnection, DatabaseConnection>();
   const innerOf = (connection: DatabaseConnection) => inner.get(connection) ?? connection;

@@ -1,8 +1,9 @@
 import process from "node:process";
 import { findPort } from "../../src/dev/findPort.ts";
 
-// A service gets its port seconds before it listens there. A port from the system may be gone by then, because the system gives those to
-// connections, chains and other tests too. These are below the ports of the system, and each process of a run has a block of its own.
+// A service gets its port seconds before it listens there. A port from the system may be gone by then, because the
+// system gives those to connections, chains and other tests too. These are below the ports of the system, and each
+// process of a run has a block of its own.
 
 const HOST = "127.0.0.1";
 const PORT_FIRST = 11_000;

@@ -20,7 +20,9 @@ export function hide({ inbox_address: inbox }: IntentRow): AlterReply {
   };
 }
 
-/** A stranger gives the inbox's balance on `away`, the chain of domain 1, to the bridge. Returns what the service signs. */
+/**
+ * A stranger gives the inbox's balance on `away`, the chain of domain 1, to the bridge. Returns what the service signs.
+ */
 export async function burnAsStranger(
   road: BridgedRoad,
   { away }: { home: TestChain; away: TestChain },

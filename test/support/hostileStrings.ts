@@ -1,5 +1,5 @@
-// Strings that break programs: invisible characters, changes of direction, look-alikes, and text that another program would
-// run, look up or calculate. Each represents a class; none is a valid address, id or number.
+// Strings that break programs: invisible characters, changes of direction, look-alikes, and text that another program
+// would run, look up or calculate. Each represents a class; none is a valid address, id or number.
 
 const surroundEach = (codes: readonly number[]) => codes.map((code) => `a${String.fromCodePoint(code)}b`);
 const range = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, index) => first + index);

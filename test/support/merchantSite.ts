@@ -1,7 +1,9 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 
-/** A web site of a merchant, on an origin of its own: browsers treat localhost and the service's 127.0.0.1 as two sites. */
+/**
+ * A web site of a merchant, on an origin of its own: browsers treat localhost and the service's 127.0.0.1 as two sites.
+ */
 export type MerchantSite = {
   readonly origin: string;
   readonly requests: IncomingMessage[];

@@ -29,7 +29,10 @@ function encodeCalls(calls: readonly InnerCall[]): Hex {
   return concatHex([...parts, "0x00", ...calls.map(({ data }) => data)]);
 }
 
-/** The contract that the account's next transaction creates. Whatever it shall transfer must be sent to it first, by another account. */
+/**
+ * The contract that the account's next transaction creates. Whatever it shall transfer must be sent to it first, by
+ * another account.
+ */
 export async function nextContract(chain: TestChain, account: DevAccount): Promise<Hex> {
   const nonce = await chain.client.getTransactionCount({ address: account.address });
   return getContractAddress({ from: account.address, nonce: BigInt(nonce) });

@@ -42,7 +42,10 @@ export type InstalledPackages = {
   readManifest(name: PublishedPackage): Promise<PackedManifest>;
   /** Runs a module in the folder and returns its output. */
   runModule(source: string, options?: { node?: string; parameters?: readonly string[] }): Promise<string>;
-  /** Type-checks a module in the folder, strictly and with the packages' own declarations. Throws what the compiler printed. */
+  /**
+   * Type-checks a module in the folder, strictly and with the packages' own declarations. Throws what the compiler
+   * printed.
+   */
   compile(source: string, resolution: "node16" | "bundler"): Promise<void>;
   remove(): Promise<void>;
 };

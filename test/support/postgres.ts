@@ -52,8 +52,8 @@ export type PostgresServerOptions = {
 };
 
 /**
- * Starts a server over a copy of the data directory `seed`, or over a new one. It ends with this process, however that ends,
- * and its files are removed. A durable server keeps commits through a power failure, as the service requires.
+ * Starts a server over a copy of the data directory `seed`, or over a new one. It ends with this process, however that
+ * ends, and its files are removed. A durable server keeps commits through a power failure, as the service requires.
  */
 export async function startPostgres(seed?: string, options: PostgresServerOptions = {}): Promise<PostgresServer> {
   const programs = await findPrograms();
@@ -129,8 +129,9 @@ async function createCluster(programs: string, dataDirectory: string): Promise<v
   });
 }
 
-// The shell is the server's parent and waits on a pipe that only this process holds open. The operating system closes the pipe
-// even after kill -9. The shell then ends the server and removes its files. A session of its own shields it from Ctrl-C.
+// The shell is the server's parent and waits on a pipe that only this process holds open. The operating system closes
+// the pipe even after kill -9. The shell then ends the server and removes its files. A session of its own shields it
+// from Ctrl-C.
 const WATCHDOG = `"$1" -D "$2" $4 >"$3/log" 2>&1 & server=$!; cat >/dev/null; kill -QUIT $server; wait $server; rm -rf "$3"`;
 
 function launch({

@@ -1,7 +1,7 @@
 import type { ProviderProfile, RpcError, ExceededRange } from "./fakeProvider.ts";
 
-// Limits and error messages of real providers. The messages are verbatim; the limits are small, so that a test chain reaches
-// them.
+// Limits and error messages of real providers. The messages are verbatim; the limits are small, so that a test chain
+// reaches them.
 
 const toHexRange = ({ from, lastAllowed }: ExceededRange) => `[0x${from.toString(16)}, 0x${lastAllowed.toString(16)}]`;
 

@@ -4,8 +4,8 @@ import type { EvmNode, EvmReceipt, SubmitOutcome } from "../../src/chain/evm/nod
 import { createProof } from "../../src/chain/evm/proof.ts";
 import type { Caip2 } from "../../src/kernel/caip.ts";
 
-// A chain whose branches are recorded in advance. A test chooses only the tip, so that a watcher can read the same blocks
-// again in any order.
+// A chain whose branches are recorded in advance. A test chooses only the tip, so that a watcher can read the same
+// blocks again in any order.
 
 export type RecordedTransfer = { token: string; from: string; to: string; amountUnits: bigint };
 export type RecordedTransaction = { chainTx: string; transfers: readonly RecordedTransfer[] };

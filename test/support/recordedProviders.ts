@@ -75,7 +75,10 @@ class RecordedProvider implements Partial<ChainReader> {
   }
 }
 
-/** A chain of two providers over the recorded movements, for the station that asks them. The second one denies, or is away. */
+/**
+ * A chain of two providers over the recorded movements, for the station that asks them. The second one denies, or is
+ * away.
+ */
 export function recordedChain(
   db: Db,
   { caip2, clock }: { caip2: Caip2; clock: Clock },

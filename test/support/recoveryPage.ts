@@ -6,7 +6,8 @@ import { sendCalls } from "../../src/dev/chains/devClient.ts";
 import type { DevAccount } from "../../src/dev/devAccounts.ts";
 import type { TestChain } from "./chain.ts";
 
-// The offline recovery page in a real browser, opened from its file, with a wallet that announces itself by EIP-6963 and signs for one account.
+// The offline recovery page in a real browser, opened from its file, with a wallet that announces itself by EIP-6963
+// and signs for one account.
 
 export type RecoveryPage = {
   page: Page;

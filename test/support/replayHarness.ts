@@ -15,8 +15,8 @@ import { insertAccount } from "./intents.ts";
 import { stationWorld, type StationWorld } from "./stationWorld.ts";
 import { countMoney } from "./countMoney.ts";
 
-// One or two processes replay a recorded history in any order of tips, polls, station runs and restarts. The final state must
-// be the same each time.
+// One or two processes replay a recorded history in any order of tips, polls, station runs and restarts. The final
+// state must be the same each time.
 
 /** The most rounds after the last block until the state must stop changing. */
 const ROUNDS_MAX = 60;

@@ -1,13 +1,19 @@
 import pg from "pg";
 
-// A test database costs a fifth of a second of processor time to copy and to drop, most of it for files. Emptying one costs a tenth of that.
+// A test database costs a fifth of a second of processor time to copy and to drop, most of it for files. Emptying one
+// costs a tenth of that.
 
-/** As many pages as the planner assumes for a table without statistics, so that a reused database has the plans of a new one. */
+/**
+ * As many pages as the planner assumes for a table without statistics, so that a reused database has the plans of a new
+ * one.
+ */
 const TABLE_PAGES_MAX = 10;
 
 const TERMINATION_MS_MAX = 5_000;
 
-/** Changes with every definition, setting and statistic of the database. Deleted rows and sequences leave it as it is. */
+/**
+ * Changes with every definition, setting and statistic of the database. Deleted rows and sequences leave it as it is.
+ */
 const DEFINITIONS = `select md5(concat(
   (select string_agg(concat(oid, ' ', xmin, ' ', reltuples), ',' order by oid) from pg_class),
   (select concat(count(*), ' ', max(xmin::text::bigint)) from pg_attribute),
@@ -60,7 +66,9 @@ export async function readNewState(url: string): Promise<NewState> {
   });
 }
 
-/** Ends the database's sessions and restores its rows. Returns false when a test changed more than rows, or stored many. */
+/**
+ * Ends the database's sessions and restores its rows. Returns false when a test changed more than rows, or stored many.
+ */
 export async function restoreNewState(url: string, state: NewState): Promise<boolean> {
   return withClient(url, async (client) => {
     await client.query(OTHER_SESSIONS);

@@ -72,7 +72,9 @@ export type RoadOptions = {
   wsUrl?: (chain: TestChain) => Promise<string>;
 };
 
-/** Seen → counted → submitted → landed takes four rounds. A busy machine may mine a sweep a little after its broadcast. */
+/**
+ * Seen → counted → submitted → landed takes four rounds. A busy machine may mine a sweep a little after its broadcast.
+ */
 const TICKS_MIN = 4;
 const TICKS_MAX = 100;
 

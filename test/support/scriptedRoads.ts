@@ -28,7 +28,8 @@ import { ScriptedNode } from "../sim/chain/scriptedNode.ts";
 import { countMoney } from "./countMoney.ts";
 import { TEST_CHAIN_CONFIG, stationWorld } from "./stationWorld.ts";
 
-// Several chains in memory that a bridge joins, with all stations of the service. Tests run each chain's stations by hand, in any order.
+// Several chains in memory that a bridge joins, with all stations of the service. Tests run each chain's stations by
+// hand, in any order.
 
 const PAYER = `0x${"a1".repeat(20)}`;
 const OWNER = `0x${"0e".repeat(20)}`;

@@ -15,7 +15,10 @@ export type ServerPair = {
   urlOf(database: string): string;
   /** The primary refuses every further write, and keeps its connections. */
   makePrimaryReadOnly(): Promise<void>;
-  /** Waits until the standby has everything, promotes it, and leads new connections to it. Present ones stay where they are. */
+  /**
+   * Waits until the standby has everything, promotes it, and leads new connections to it. Present ones stay where they
+   * are.
+   */
   promoteStandby(): Promise<void>;
   remove(): Promise<void>;
 };

@@ -2,7 +2,8 @@ import { after } from "node:test";
 import type { Browser } from "playwright-core";
 import { openBrowser } from "./browser.ts";
 
-// A browser takes a processor second to start, so a test process has one. It ends after the last test. Each test opens a context of its own.
+// A browser takes a processor second to start, so a test process has one. It ends after the last test. Each test opens
+// a context of its own.
 
 let opened: Promise<Browser> | undefined;
 

@@ -23,7 +23,10 @@ export class Shops {
     return this.merchant.createIntent({ priceUnits: 5_000_000, ...body });
   }
 
-  /** Opens a page of the shop whose module script runs `script` with `mount`, and collects the SDK's events in `window.events`. */
+  /**
+   * Opens a page of the shop whose module script runs `script` with `mount`, and collects the SDK's events in
+   * `window.events`.
+   */
   async withPage(
     script: string,
     use: (page: Page, consoleLines: string[]) => Promise<void>,
@@ -59,7 +62,10 @@ export class Shops {
   }
 }
 
-/** `open`: the API of the service, by default the one that all tests of a process share. Another one is closed with the shops. */
+/**
+ * `open`: the API of the service, by default the one that all tests of a process share. Another one is closed with the
+ * shops.
+ */
 export function useShops(open: () => Promise<TestApi> = testApi): Shops {
   const shops = new Shops();
   before(async () => {

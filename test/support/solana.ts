@@ -48,7 +48,9 @@ export type TestPayment = {
   readonly from?: Keypair;
 };
 
-/** Pays as a wallet does: creates the receiver's token account if it is missing, then transfers. Returns the signature. */
+/**
+ * Pays as a wallet does: creates the receiver's token account if it is missing, then transfers. Returns the signature.
+ */
 export function payTokens({ control }: LocalSolana, payment: TestPayment): string {
   const { to, units, mint = LOCAL_MINTS.USDC.address, program = tokenProgram, from = SOLANA_ACCOUNTS.payer } = payment;
   const accountOf = (owner: string) => deriveTokenAccount(owner, mint, program).address;

@@ -3,7 +3,8 @@ import type { Chain } from "../../src/chain/chain.ts";
 import { openTestApi, testApi, type Merchant, type TestApi } from "./api.ts";
 import { CLUSTER, SOLANA_CHAIN_CONFIG, SOLANA_FEE_PAYER, SOLANA_WALLET } from "./solanaConfig.ts";
 
-// The API of an installation that settles on a Solana cluster as well, without a gate. It shares the database of the ordinary test API.
+// The API of an installation that settles on a Solana cluster as well, without a gate. It shares the database of the
+// ordinary test API.
 
 export const ON_SOLANA = { payoutNamespace: "solana", payoutChainReference: CLUSTER } as const;
 

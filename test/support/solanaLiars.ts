@@ -1,8 +1,8 @@
 import { decodeKey, tokenProgram } from "@tributary/inbox/solana/keys";
 import { changeResult, type SolanaFault } from "./solanaProxy.ts";
 
-// What a provider of a Solana chain may claim against the others. Each lie is consistent: the provider's lists, transactions, blocks and
-// balances agree with each other, so that only another provider shows it.
+// What a provider of a Solana chain may claim against the others. Each lie is consistent: the provider's lists,
+// transactions, blocks and balances agree with each other, so that only another provider shows it.
 
 type Listed = { signature: string; slot: number };
 type TokenAmount = { accountIndex: number; uiTokenAmount: { amount: string } };

@@ -20,7 +20,10 @@ export type SolanaRecoveryPage = {
   asked: AskedWallet;
 };
 
-/** Opens the page with a wallet of the first key. It changes to the next key when the page calls `window.switchAccount(address)`. */
+/**
+ * Opens the page with a wallet of the first key. It changes to the next key when the page calls
+ * `window.switchAccount(address)`.
+ */
 export async function openSolanaRecoveryPage(browser: Browser, opening: Opening): Promise<SolanaRecoveryPage> {
   const { rpcUrl, service, width = 390, ...wallet } = opening;
   const page = await browser.newPage({ viewport: { width, height: 844 } });

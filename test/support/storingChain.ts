@@ -7,7 +7,10 @@ import { TEST_CHAIN } from "./intents.ts";
 /** Why each item would not settle; undefined where it would. */
 export type Refusals = (items: readonly SettleItem[]) => Promise<(string | undefined)[]>;
 
-/** A chain whose sender stores transactions without bytes. `refusals` decides on each batch, and `batchKeyOf` on what shares a batch. */
+/**
+ * A chain whose sender stores transactions without bytes. `refusals` decides on each batch, and `batchKeyOf` on what
+ * shares a batch.
+ */
 export function chainStoringNoBytes(refusals: Refusals, batchKeyOf: (token: string) => string = () => "one"): Chain {
   const sender: Pick<ChainSender, "batchKeys" | "isWithinFeeCeiling" | "refusals" | "prepare"> = {
     batchKeys: (items) => items.map(({ token }) => batchKeyOf(token)),

@@ -1,7 +1,8 @@
 import { CALL_GAS, usualCostUsd, usualMinimums, usualUsd } from "../../src/config/operate/usualCosts.ts";
 import { listKnownChains } from "../../src/config/knownChains.ts";
 
-// What the operator spends for each dollar that a stranger spends on the smallest payments that are moved for themselves.
+// What the operator spends for each dollar that a stranger spends on the smallest payments that are moved for
+// themselves.
 
 /** A transfer of the token to a new inbox, by the sender's wallet. */
 const TRANSFER_GAS = 62_000n;

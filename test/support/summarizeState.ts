@@ -4,12 +4,15 @@ import type { ChainHistory } from "./chainHistory.ts";
 
 // The facts that a merchant, a payer or an accountant can see, as text whose lines show how two states differ.
 
-/** One line per fact, by intent. It omits ids, times and the number of steps, because these depend on the order of reads. */
+/**
+ * One line per fact, by intent. It omits ids, times and the number of steps, because these depend on the order of
+ * reads.
+ */
 export type StateSummary = Record<string, readonly string[]>;
 
 /**
- * Summarizes the state after a history. It omits `late`, which depends on the intent's status when the deposit was seen. Of
- * the events, it omits the steps that a reorg reversed.
+ * Summarizes the state after a history. It omits `late`, which depends on the intent's status when the deposit was
+ * seen. Of the events, it omits the steps that a reorg reversed.
  */
 export async function summarizeState(db: Db, history: ChainHistory): Promise<StateSummary> {
   const summary: StateSummary = {};
@@ -52,7 +55,8 @@ async function depositLines(db: Db, intent: IntentRow, name: LabelTx): Promise<s
 }
 
 /**
- * Landed settlements, and whether a sweep is open. It omits settlements that a reorg dropped, because their replacements land.
+ * Landed settlements, and whether a sweep is open. It omits settlements that a reorg dropped, because their
+ * replacements land.
  */
 async function settlementLines(db: Db, intent: IntentRow, name: LabelTx): Promise<string[]> {
   const rows = await db.root.selectFrom("settlement").selectAll().where("intent_id", "=", intent.id).execute();

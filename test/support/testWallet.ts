@@ -8,8 +8,8 @@ type AddedChain = { chainId: string; rpcUrls: string[] };
 type TransferCall = { to: Hex; data: Hex; gas?: Hex };
 
 /**
- * A wallet in the page's browser, announced by EIP-6963. It begins on a chain of its own and knows no other: it takes a chain's RPC URL
- * from the page. It signs with the given key and sends real transactions.
+ * A wallet in the page's browser, announced by EIP-6963. It begins on a chain of its own and knows no other: it takes a
+ * chain's RPC URL from the page. It signs with the given key and sends real transactions.
  */
 export class TestWallet {
   readonly calls: WalletCall[] = [];

@@ -35,7 +35,9 @@ export type WatchSetUp = {
   checksLedger?: boolean;
 };
 
-/** Opens one chain for all tests of a `describe`, and a new database for each test. `use` receives both before the test. */
+/**
+ * Opens one chain for all tests of a `describe`, and a new database for each test. `use` receives both before the test.
+ */
 export function setUpWatchTests(use: (opened: WatchedChain) => void, options: WatchSetUp = {}): void {
   let db: Db;
   let chain: TestChain;

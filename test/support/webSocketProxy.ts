@@ -8,7 +8,9 @@ export type WebSocketProxy = {
   url: string;
   /** The number of connections so far. */
   connections: () => number;
-  /** Drops everything that the server sends, also on new connections, until `forwardAllFrames`. Connections stay open. */
+  /**
+   * Drops everything that the server sends, also on new connections, until `forwardAllFrames`. Connections stay open.
+   */
   dropAllFrames(): void;
   /** Drops subscription messages only; replies pass. */
   dropHeads(): void;

@@ -3,8 +3,8 @@ import type { Translator } from "../src/translator.ts";
 import { isUnderWay } from "../src/views/progress.ts";
 
 /**
- * What a screen reader hears after a change: the heading of a new screen, halfway, offline and back, copied. Never each confirmation.
- * Returns the earlier text when there is nothing new.
+ * What a screen reader hears after a change: the heading of a new screen, halfway, offline and back, copied. Never each
+ * confirmation. Returns the earlier text when there is nothing new.
  */
 export function announce(
   before: Situation,

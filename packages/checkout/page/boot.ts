@@ -1,7 +1,7 @@
 import type { Opening, OpeningCredential } from "./session.ts";
 
-// Runs from the document's head, before the page's script has arrived: takes the credential out of the address bar at once, and opens
-// the session while everything else loads.
+// Runs from the document's head, before the page's script has arrived: takes the credential out of the address bar at
+// once, and opens the session while everything else loads.
 
 /** A page that nothing has drawn by then says so. */
 const SLOW_MS = 10_000;

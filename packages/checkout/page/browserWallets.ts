@@ -8,8 +8,8 @@ export type BrowserWallet = ShownWallet & { readonly provider: Eip1193Provider; 
 const LEGACY_WAIT_MS = 400;
 
 /**
- * Calls `onChange` for each wallet that announces itself (EIP-6963), here or in the parent page, now or later. A wallet that does both is
- * the one here, which answers every call. Without any, `window.ethereum` is the wallet.
+ * Calls `onChange` for each wallet that announces itself (EIP-6963), here or in the parent page, now or later. A wallet
+ * that does both is the one here, which answers every call. Without any, `window.ethereum` is the wallet.
  */
 export function watchWallets(
   parent: ParentPage | undefined,

@@ -16,7 +16,9 @@ export type FollowHandlers = {
   readonly onLost: (retryMs: number) => void;
 };
 
-/** Follows the payment by server-sent events, and by polling where no stream gets through. Runs while the page is open. */
+/**
+ * Follows the payment by server-sent events, and by polling where no stream gets through. Runs while the page is open.
+ */
 export class StateFollower {
   readonly #api: CheckoutApi;
   readonly #handlers: FollowHandlers;

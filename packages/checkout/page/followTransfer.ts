@@ -7,8 +7,8 @@ export type Following = { wasThere: boolean };
 type Found = "mined" | "reverted" | "lost" | "elsewhere" | "pending";
 
 /**
- * Asks the wallet's own connection what became of the transfer, because this page may ask no other node. A hash of another transaction
- * says nothing. Undefined when the wallet does not answer.
+ * Asks the wallet's own connection what became of the transfer, because this page may ask no other node. A hash of
+ * another transaction says nothing. Undefined when the wallet does not answer.
  */
 export async function followTransfer(
   provider: Eip1193Provider,

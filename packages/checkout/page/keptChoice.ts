@@ -1,6 +1,7 @@
 import type { OriginId } from "../src/checkoutState.ts";
 
-// The origin that the payer chose, over reloads. A frame may have no storage: then the choice lasts as long as the page.
+// The origin that the payer chose, over reloads. A frame may have no storage: then the choice lasts as long as the
+// page.
 
 const keyOf = (intentId: string) => `tributary:${intentId}`;
 

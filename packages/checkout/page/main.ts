@@ -144,7 +144,10 @@ function receiveState(state: CheckoutState): void {
   if (situation.origins === null) void loadOrigins();
 }
 
-/** Of what the page has, or is about to have. Payments on Solana are unchecked until their part of the script has loaded. */
+/**
+ * Of what the page has, or is about to have. Payments on Solana are unchecked until their part of the script has
+ * loaded.
+ */
 function checkInboxes(changes: Partial<Situation> = {}): AddressCheck {
   const { state, origins, issuedInboxes, check } = { ...situation, ...changes };
   if (state === null) return check;
@@ -257,7 +260,10 @@ async function act(action: string, element: Element): Promise<void> {
   }
 }
 
-/** Issues the inbox of the chosen origin if the payment has none there yet, and shows it only if its address can be recomputed. */
+/**
+ * Issues the inbox of the chosen origin if the payment has none there yet, and shows it only if its address can be
+ * recomputed.
+ */
 async function choose(originId: string): Promise<void> {
   const { state } = situation;
   if (state === null) return;
@@ -345,7 +351,10 @@ async function openOnTop(walletName: string): Promise<void> {
   }
 }
 
-/** Opens this page beside the merchant's, where wallets show themselves that reach no frame. This one follows the payment all the same. */
+/**
+ * Opens this page beside the merchant's, where wallets show themselves that reach no frame. This one follows the
+ * payment all the same.
+ */
 async function openInTab(): Promise<void> {
   // At once: a browser opens no tab after an answer of the service.
   const tab = open("about:blank", "_blank");

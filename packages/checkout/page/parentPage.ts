@@ -13,8 +13,8 @@ type ParentMessage =
 const query = new URLSearchParams(location.search);
 
 /**
- * The merchant's page around this frame. Messages go to its origin alone, and only its own are read. That the origin is on the account's
- * list is enforced by `frame-ancestors`.
+ * The merchant's page around this frame. Messages go to its origin alone, and only its own are read. That the origin is
+ * on the account's list is enforced by `frame-ancestors`.
  */
 export class ParentPage {
   readonly #origin: string;
@@ -75,7 +75,10 @@ export class ParentPage {
     return !this.#needsApproval || inboxes.every(({ address }) => this.#approved.has(address));
   }
 
-  /** Resolves when the parent page's own check has agreed with every address, and asks about each once. A refusal removes this frame. */
+  /**
+   * Resolves when the parent page's own check has agreed with every address, and asks about each once. A refusal
+   * removes this frame.
+   */
   async approve(terms: CheckoutState["terms"], inboxes: readonly CheckoutInbox[]): Promise<void> {
     if (this.isApproved(inboxes)) return;
     const shown = inboxes.map(({ namespace, address }) => ({ namespace, address }));

@@ -1,7 +1,7 @@
 import type { VElement, VNode } from "../src/vnode.ts";
 
-// Brings the document in line with elements drawn anew, and touches only what differs: focus, selections and open folds stay. It uses
-// text nodes and attributes alone, never parsed HTML.
+// Brings the document in line with elements drawn anew, and touches only what differs: focus, selections and open folds
+// stay. It uses text nodes and attributes alone, never parsed HTML.
 
 const SVG = "http://www.w3.org/2000/svg";
 

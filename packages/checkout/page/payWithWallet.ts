@@ -15,8 +15,9 @@ export const UNKNOWN_CHAIN = "unknownChain";
 type Transfer = { readonly origin: CheckoutOrigin; readonly to: string; readonly units: bigint };
 
 /**
- * Asks the wallet for one plain token transfer, on the right network, and for nothing else: no approval, no signature, no other contract.
- * `hand` is called just before the wallet gets the transfer; if it returns false, another attempt has replaced this one.
+ * Asks the wallet for one plain token transfer, on the right network, and for nothing else: no approval, no signature,
+ * no other contract. `hand` is called just before the wallet gets the transfer; if it returns false, another attempt
+ * has replaced this one.
  */
 export async function payWithWallet(
   { provider, isRelayed }: Pick<BrowserWallet, "provider" | "isRelayed">,

@@ -6,8 +6,9 @@ import type { CheckoutInbox, CheckoutOrigins, CheckoutState } from "../src/check
 import type { AddressCheck } from "../src/situation.ts";
 
 /**
- * Recomputes every EVM inbox from the terms, with the published contracts alone. It catches a changed address, and terms of another coin
- * or chain than the page names. What proves the payout itself is the merchant's own copy of this check.
+ * Recomputes every EVM inbox from the terms, with the published contracts alone. It catches a changed address, and
+ * terms of another coin or chain than the page names. What proves the payout itself is the merchant's own copy of this
+ * check.
  */
 export function verifyInboxes(
   state: CheckoutState,

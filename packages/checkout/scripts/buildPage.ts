@@ -2,8 +2,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { build, transform, type Plugin } from "esbuild";
 
-// Builds the page's script, its first lines and its style sheet. The results are checked in, so that a service starts without a build
-// and without development dependencies; a test compares them with a fresh build.
+// Builds the page's script, its first lines and its style sheet. The results are checked in, so that a service starts
+// without a build and without development dependencies; a test compares them with a fresh build.
 
 const packagePath = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
@@ -26,8 +26,8 @@ export async function buildPage(): Promise<PageBuild> {
 }
 
 /**
- * The page compares an inbox with the root of its routes, and the merchant's own check reads the routes. So the page carries no tables of
- * bridges; what would need them is refused.
+ * The page compares an inbox with the root of its routes, and the merchant's own check reads the routes. So the page
+ * carries no tables of bridges; what would need them is refused.
  */
 const WITHOUT_ROUTES: Plugin = {
   name: "without routes",

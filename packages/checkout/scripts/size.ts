@@ -4,7 +4,10 @@ import process from "node:process";
 import { gzipSync } from "node:zlib";
 import { buildPage } from "./buildPage.ts";
 
-/** Compressed bytes of the script with verification, wallets and codes, of its part for Solana, of the style sheet, and of the marks. */
+/**
+ * Compressed bytes of the script with verification, wallets and codes, of its part for Solana, of the style sheet, and
+ * of the marks.
+ */
 const LIMITS = [
   { name: "script", files: ["page.generated.js", "boot.generated.js"], bytesMax: 30_720 },
   { name: "Solana part", files: ["solana.generated.js"], bytesMax: 12_288 },

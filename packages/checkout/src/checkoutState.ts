@@ -1,27 +1,38 @@
 import type { InboxTerms } from "@tributary/inbox/wire";
 
-// The contract of the checkout page: what its routes return, and what the server passes to the renderer. Types alone, because the page's
-// script has them too. Every text of a merchant (name, description) is plain text, never HTML. Times are ISO 8601 UTC.
+// The contract of the checkout page: what its routes return, and what the server passes to the renderer. Types alone,
+// because the page's script has them too. Every text of a merchant (name, description) is plain text, never HTML. Times
+// are ISO 8601 UTC.
 //
-// All routes lie below /c/{intentId}/. A session is a cookie, or `Authorization: Bearer <bearer>` where a frame keeps it in memory.
-// Errors have the API's envelope {error: {code, message, request_id, details?, retryable?}}.
+// All routes lie below /c/{intentId}/. A session is a cookie, or `Authorization: Bearer <bearer>` where a frame keeps
+// it in memory. Errors have the API's envelope {error: {code, message, request_id, details?, retryable?}}.
 //
-//   GET  (the page itself)      ?locale= ?theme=light|dark ?mode=inline|modal ?handoff=<code>. Answers with the page: rendered with its
-//                               state where the cookie's session is valid, else "opening". #<widget token or ticket> is for the script.
-//   POST session                JSON SessionRequest → 204 with the cookie, or 200 SessionResponse where storage or wantsState asks for a
+//   GET  (the page itself)      ?locale= ?theme=light|dark ?mode=inline|modal ?handoff=<code>. Answers with the page:
+//                               rendered with its
+//                               state where the cookie's session is valid, else "opening". #<widget token or ticket> is
+//                               for the script.
+//   POST session                JSON SessionRequest → 204 with the cookie, or 200 SessionResponse where storage or
+//                               wantsState asks for a
 //                               body. A form post (widgetToken=… or code=…) → 200 with the page and the cookie.
 //                               401 unauthorized, details {reason: RefusalReason}.
 //   GET  state                  200 CheckoutState. 401 as above, with reason "expired".
-//   GET  events                 text/event-stream. Each message is `event: state`, `id: <version>`, `data: <CheckoutState>`: the whole state.
-//                               The first comes at once, unless Last-Event-ID is the current version. A comment every 10 s. On a limit
+//   GET  events                 text/event-stream. Each message is `event: state`, `id: <version>`, `data:
+//                               <CheckoutState>`: the whole state.
+//                               The first comes at once, unless Last-Event-ID is the current version. A comment every
+//                               10 s. On a limit
 //                               429: poll state instead.
 //   GET  origins                200 CheckoutOrigins. 404 not_found when the intent is archived.
-//   POST source-inbox           {originId} → 201 CheckoutInbox; also for the payout's own origin. Faults as in the API: unsupported_origin,
-//                               source_inbox_not_active, source_inbox_unavailable (retry), customer_not_bound (retry), source_inbox_refused.
-//   POST view                   {} or {originId} → 202 {recorded}. Report when an address is shown and on each choice, at most one a second.
+//   POST source-inbox           {originId} → 201 CheckoutInbox; also for the payout's own origin. Faults as in the API:
+//                               unsupported_origin,
+//                               source_inbox_not_active, source_inbox_unavailable (retry), customer_not_bound (retry),
+//                               source_inbox_refused.
+//   POST view                   {} or {originId} → 202 {recorded}. Report when an address is shown and on each choice,
+//                               at most one a second.
 //   POST handoff                {} → 201 Handoff. 401 without a session.
-//   GET  solana-pay             A transaction request of Solana Pay, for any origin and without a session: 200 {label, icon}.
-//   POST solana-pay             {account} → 200 {transaction, message}. 400 with param "account" for a malformed one and for one that holds
+//   GET  solana-pay             A transaction request of Solana Pay, for any origin and without a session: 200 {label,
+//                               icon}.
+//   POST solana-pay             {account} → 200 {transaction, message}. 400 with param "account" for a malformed one
+//                               and for one that holds
 //                               too little; 404 not_found; 503 source_inbox_not_active when nothing is left to pay.
 //   GET  logo                   The merchant's logo; 404 without one. Needs no session.
 
@@ -161,7 +172,9 @@ export type CheckoutInbox = {
   /** The origins that this address takes. */
   originIds: OriginId[];
   isPayoutInbox: boolean;
-  /** Where wallets on Solana get the transaction that pays what is left; null elsewhere. The code is `solana:<this>`. */
+  /**
+   * Where wallets on Solana get the transaction that pays what is left; null elsewhere. The code is `solana:<this>`.
+   */
   paymentRequestUrl: string | null;
 };
 
@@ -201,7 +214,10 @@ export type CheckoutOrigin = {
   native: { name: string; symbol: string; decimals: number };
 };
 
-/** The payment URI for EVM networks, EIP-681: ethereum:<tokenAddress>@<chainId>/transfer?address=<address>[&uint256=<units of the origin's token>]. */
+/**
+ * The payment URI for EVM networks, EIP-681:
+ * ethereum:<tokenAddress>@<chainId>/transfer?address=<address>[&uint256=<units of the origin's token>].
+ */
 
 export type SessionRequest = {
   widgetToken?: string | null;
@@ -209,7 +225,10 @@ export type SessionRequest = {
   ticket?: string | null;
   /** A handoff code (hc_…). */
   code?: string | null;
-  /** "memory" sets no cookie and returns a bearer, for frames whose browser keeps no partitioned cookies. Default "cookie". */
+  /**
+   * "memory" sets no cookie and returns a bearer, for frames whose browser keeps no partitioned cookies. Default
+   * "cookie".
+   */
   storage?: "cookie" | "memory" | null;
   /** Returns state and origins with the session, which saves a round trip. */
   wantsState?: boolean | null;
@@ -222,10 +241,16 @@ export type SessionResponse = {
   origins: CheckoutOrigins | null;
 };
 
-/** replaced: the token is not the latest one. expired: the session is over. unknown: no such payment, or a malformed or used credential. */
+/**
+ * replaced: the token is not the latest one. expired: the session is over. unknown: no such payment, or a malformed or
+ * used credential.
+ */
 export type RefusalReason = "replaced" | "expired" | "unknown";
 
-/** `url` opens the page elsewhere once, within two minutes: `…/c/{intentId}?handoff=hc_…`. The script posts the code to `session`. */
+/**
+ * `url` opens the page elsewhere once, within two minutes: `…/c/{intentId}?handoff=hc_…`. The script posts the code to
+ * `session`.
+ */
 export type Handoff = { code: string; url: string; expiresAt: string };
 
 /** What the server passes to the renderer, `renderPage(page: CheckoutPage): RenderedPage`. */
@@ -240,17 +265,23 @@ export type CheckoutPage = {
   origins: CheckoutOrigins | null;
   /** Set instead of the state where a posted form's credential was refused. */
   refusal: RefusalReason | null;
-  /** Checked declarations of --tr-… properties, such as ":root{--tr-accent:#0f5470}"; empty without a brand. Insert verbatim in a <style>. */
+  /**
+   * Checked declarations of --tr-… properties, such as ":root{--tr-accent:#0f5470}"; empty without a brand. Insert
+   * verbatim in a <style>.
+   */
   brandCss: string;
   /** A path on this server; known without a session. */
   logo: string | null;
 };
 
 /**
- * The whole document. The server sends a CSP whose hashes allow exactly these inline styles and scripts (their texts between the tags,
- * verbatim). Data blocks (`<script type="application/json">`) need no hash.
+ * The whole document. The server sends a CSP whose hashes allow exactly these inline styles and scripts (their texts
+ * between the tags, verbatim). Data blocks (`<script type="application/json">`) need no hash.
  */
 export type RenderedPage = { html: string; inlineStyles: readonly string[]; inlineScripts: readonly string[] };
 
-/** A file of the page, served at /c/{intentId}/<name>. `page/renderPage.ts` exports `PAGE_FILES: readonly PageFile[]` and `LOCALES`. */
+/**
+ * A file of the page, served at /c/{intentId}/<name>. `page/renderPage.ts` exports `PAGE_FILES: readonly PageFile[]`
+ * and `LOCALES`.
+ */
 export type PageFile = { name: string; contentType: string; content: string };

@@ -9,8 +9,8 @@ const NARROW_SPACE = "\u202f";
 const NO_BREAK_SPACE = "\u00a0";
 
 /**
- * Formats an amount as wallets and exchanges take it: a decimal point in every language, at least two fraction digits. A comma is never
- * written, because "25,000" and "25.000" mean different sums to different readers.
+ * Formats an amount as wallets and exchanges take it: a decimal point in every language, at least two fraction digits.
+ * A comma is never written, because "25,000" and "25.000" mean different sums to different readers.
  */
 export function formatDecimal(decimal: Decimal): string {
   const [whole = "0", fraction = ""] = decimal.split(".");
@@ -63,7 +63,10 @@ export function unitsToDecimal(units: bigint, decimals: number): Decimal {
   return fraction === "" ? whole : `${whole}.${fraction}`;
 }
 
-/** What a payer typed as an amount, with a point or a comma; null where it is none, is zero, or has more than `decimals` fraction digits. */
+/**
+ * What a payer typed as an amount, with a point or a comma; null where it is none, is zero, or has more than `decimals`
+ * fraction digits.
+ */
 export function typedDecimal(text: string, decimals: number): Decimal | null {
   const [, whole, digits = ""] = /^(\d{1,12})(?:[.,](\d*))?$/.exec(text.replaceAll(/\s/g, "")) ?? [];
   // Without zeros at its end, so that 1,000 is shown as 1.00.
@@ -103,7 +106,9 @@ export function formatMoment(iso: string, now: string, { locale, timeZone }: Tim
   );
 }
 
-/** A day, with its time when `style` has one. Without a time zone it is the reader's; the server writes UTC and says so. */
+/**
+ * A day, with its time when `style` has one. Without a time zone it is the reader's; the server writes UTC and says so.
+ */
 export function formatDate(iso: string, { locale, timeZone }: TimeFormat, style: Intl.DateTimeFormatOptions): string {
   const text = new Intl.DateTimeFormat(locale, { ...style, numberingSystem: "latn", timeZone }).format(new Date(iso));
   return timeZone === "UTC" && style.timeStyle !== undefined ? `${text} UTC` : text;

@@ -1,8 +1,8 @@
 import type { CheckoutState, Decimal, OriginId } from "./checkoutState.ts";
 
-// What the payer's own side knows: what a wallet was asked, what it answered, and what the chain shows of it. Pure. A wallet may do
-// anything at any time, so that only three things end a request that it has: the transfer arrives, the wallet says that its owner
-// refused, or the payer says that nothing was sent.
+// What the payer's own side knows: what a wallet was asked, what it answered, and what the chain shows of it. Pure. A
+// wallet may do anything at any time, so that only three things end a request that it has: the transfer arrives, the
+// wallet says that its owner refused, or the payer says that nothing was sent.
 
 /** From then on the payer may say that nothing was sent. */
 export const DENIABLE_MS = 600_000;
@@ -74,7 +74,9 @@ type Content = {
 const USER_REFUSED = 4001;
 const REQUEST_WAITS = -32_002;
 
-/** Whether a wallet may still send what it was asked for. Then it, and every other wallet, is asked for nothing more. */
+/**
+ * Whether a wallet may still send what it was asked for. Then it, and every other wallet, is asked for nothing more.
+ */
 export function isOpen({ request }: PayerSide): boolean {
   return request !== null && request.step !== "preparing";
 }
@@ -143,7 +145,10 @@ function preparedNote(reason: unknown): WalletNote["note"] {
   return reason === "poor" || reason === "network" ? reason : "unready";
 }
 
-/** A deposit that was not there before, with the hash, or with the amount: a wallet may replace a transfer, and lie about its hash. */
+/**
+ * A deposit that was not there before, with the hash, or with the amount: a wallet may replace a transfer, and lie
+ * about its hash.
+ */
 function hasArrived({ known, hash, ...asked }: PayerRequest, { deposits }: CheckoutState): boolean {
   return deposits.some(
     ({ depositId, transfer, amount, networkName }) =>

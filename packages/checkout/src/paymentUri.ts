@@ -1,11 +1,13 @@
-/** Builds the URI of a Solana Pay transaction request. A URL without a query is not encoded, so that the code is small. */
+/**
+ * Builds the URI of a Solana Pay transaction request. A URL without a query is not encoded, so that the code is small.
+ */
 export function buildPaymentRequestUri(url: string): string {
   return `solana:${url.includes("?") ? encodeURIComponent(url) : url}`;
 }
 
 /**
- * Builds an EIP-681 URI: one call of the token's `transfer` to the inbox, with the amount in the token's units if one is known. It asks
- * a wallet for nothing else.
+ * Builds an EIP-681 URI: one call of the token's `transfer` to the inbox, with the amount in the token's units if one
+ * is known. It asks a wallet for nothing else.
  */
 export function buildPaymentUri(payment: {
   readonly tokenAddress: string;

@@ -7,7 +7,10 @@ export type PhoneWallet = {
 
 const encode = encodeURIComponent;
 
-/** The universal links that each app publishes. MetaMask takes the page's address as a path, not encoded; the others as a parameter. */
+/**
+ * The universal links that each app publishes. MetaMask takes the page's address as a path, not encoded; the others as
+ * a parameter.
+ */
 const PHONE_WALLETS: readonly PhoneWallet[] = [
   {
     name: "MetaMask",

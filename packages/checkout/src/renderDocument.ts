@@ -19,7 +19,10 @@ export type PageData = {
 
 export const LOCALES: readonly string[] = Object.keys(LANGUAGES);
 
-/** Renders the whole document. Unknown locales become English. Times are in UTC until the script knows the reader's time zone. */
+/**
+ * Renders the whole document. Unknown locales become English. Times are in UTC until the script knows the reader's time
+ * zone.
+ */
 export function renderDocument(page: CheckoutPage, assets: PageAssets, now: string): RenderedPage {
   const locale = isLocale(page.locale) ? page.locale : "en";
   const messages = MESSAGES[locale];

@@ -9,9 +9,13 @@ import type {
 
 import { IDLE, type PayerSide } from "./payerSide.ts";
 
-// Everything that decides what the page shows. The server fills in what it knows; the script adds what only a browser knows.
+// Everything that decides what the page shows. The server fills in what it knows; the script adds what only a browser
+// knows.
 
-/** The result of recomputing the shown addresses from the terms. "unchecked" on the server and before the script has run. */
+/**
+ * The result of recomputing the shown addresses from the terms. "unchecked" on the server and before the script has
+ * run.
+ */
 export type AddressCheck =
   | { readonly outcome: "unchecked" | "ok" }
   | { readonly outcome: "mismatch"; readonly expected: string; readonly received: string };

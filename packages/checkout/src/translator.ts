@@ -4,13 +4,18 @@ import { h, type Child } from "./vnode.ts";
 
 export type Values = { readonly [placeholder: string]: Child };
 
-/** The messages of one language, filled in. `rich` isolates each value's direction; `text` does so only right to left. */
+/**
+ * The messages of one language, filled in. `rich` isolates each value's direction; `text` does so only right to left.
+ */
 export type Translator = {
   readonly locale: Locale;
   readonly direction: "ltr" | "rtl";
   text(key: TextKey, values?: Readonly<Record<string, string>>): string;
   rich(key: TextKey, values?: Values): Child[];
-  /** A text whose words depend on `count`; `{n}` and other placeholders are filled from `values`, `{n}` with the count by default. */
+  /**
+   * A text whose words depend on `count`; `{n}` and other placeholders are filled from `values`, `{n}` with the count
+   * by default.
+   */
   plural(key: PluralKey, count: number, values?: Readonly<Record<string, string>>): string;
   /** The same with elements as values. */
   richPlural(key: PluralKey, count: number, values?: Values): Child[];

@@ -1,12 +1,14 @@
-// Elements as plain objects. The server turns them into HTML, the page's script into DOM nodes. Texts stay texts in both: nothing that
-// a merchant, a wallet or a chain sends is ever parsed as HTML.
+// Elements as plain objects. The server turns them into HTML, the page's script into DOM nodes. Texts stay texts in
+// both: nothing that a merchant, a wallet or a chain sends is ever parsed as HTML.
 
 export type Attributes = { readonly [name: string]: string | number | boolean | null | undefined };
 export type Child = VElement | string | number | null | undefined | false | readonly Child[];
 export type VElement = { readonly tag: string; readonly attributes: Attributes; readonly children: readonly VNode[] };
 export type VNode = VElement | string;
 
-/** Creates an element. `tag` may carry classes, as in "p.dim.small". Adjacent texts become one, as in a parsed document. */
+/**
+ * Creates an element. `tag` may carry classes, as in "p.dim.small". Adjacent texts become one, as in a parsed document.
+ */
 export function h(tag: string, attributes: Attributes = {}, ...children: readonly Child[]): VElement {
   const [name = "div", ...classes] = tag.split(".");
   const all = classes.length === 0 ? attributes : { class: classes.join(" "), ...attributes };

@@ -25,8 +25,8 @@ export type CallOptions = {
 
 export type IdempotentCallOptions = CallOptions & {
   /**
-   * A text that identifies the operation, such as an order number: a later call with the same key gets the first response.
-   * By default each call gets a key of its own, which covers only its own retries.
+   * A text that identifies the operation, such as an order number: a later call with the same key gets the first
+   * response. By default each call gets a key of its own, which covers only its own retries.
    */
   readonly idempotencyKey?: string | undefined;
 };

@@ -1,6 +1,9 @@
 import type { ErrorCode, JsonObject } from "./api.generated.ts";
 
-/** A code of the service, `no_answer` when no response came, or `unreadable_answer` when the response was not the API's JSON. */
+/**
+ * A code of the service, `no_answer` when no response came, or `unreadable_answer` when the response was not the API's
+ * JSON.
+ */
 export type AnyErrorCode = ErrorCode | "no_answer" | "unreadable_answer" | (string & {});
 
 export type TributaryErrorOptions = {

@@ -7,8 +7,9 @@ import type { Hex } from "viem";
 import { findSolanaProgram } from "../src/solana/program.generated.ts";
 import type { SolanaTerms } from "../src/solana/terms.ts";
 
-// Writes solanaVectors.json with @solana/kit and Node's own hash alone, so that tests compare the package with independent code. The vectors
-// are frozen: run it only when the published program changes, which changes every address.
+// Writes solanaVectors.json with @solana/kit and Node's own hash alone, so that tests compare the package with
+// independent code. The vectors are frozen: run it only when the published program changes, which changes every
+// address.
 
 const mainnet = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp";
 const tokenProgram = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA" as Address;

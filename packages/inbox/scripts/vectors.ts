@@ -7,8 +7,9 @@ import { currentHub, firstHub, type Hub } from "../src/hubs.ts";
 import type { Route } from "../src/routes.ts";
 import type { Terms } from "../src/terms.ts";
 
-// Writes vectors.json with viem alone, so that tests compare the package with independent code. Everything outside `laterHubs` belongs to
-// the first hub and is frozen. Run it only after an intended change of the contracts, which changes the addresses of the current hub.
+// Writes vectors.json with viem alone, so that tests compare the package with independent code. Everything outside
+// `laterHubs` belongs to the first hub and is frozen. Run it only after an intended change of the contracts, which
+// changes the addresses of the current hub.
 
 const zero: Hex = `0x${"0".repeat(40)}`;
 const zeroWord: Hex = `0x${"0".repeat(64)}`;
@@ -63,7 +64,10 @@ function deriveSalt(intentId: string): Hex {
   return keccak256(encodeAbiParameters(types, ["tributary.inbox.v1", deploymentId, intentId]));
 }
 
-/** The clone names the implementation's address without its leading zero bytes: 45 bytes for the first hub, 42 for the current one. */
+/**
+ * The clone names the implementation's address without its leading zero bytes: 45 bytes for the first hub, 42 for the
+ * current one.
+ */
 const cloneParts: Readonly<Record<number, readonly [Hex, Hex, Hex]>> = {
   [firstHub.version]: [
     "0x602d5f8160095f39f35f5f365f5f37365f73",

@@ -5,9 +5,9 @@ import type { Hex } from "./hex.ts";
 import type { Terms } from "./terms.ts";
 
 /**
- * The address at which a hub creates the inbox of these terms, in lower case and equal on every EVM chain. Inboxes of earlier releases
- * belong to the hub that their `inboxTerms` name.
- * Throws a RangeError that names the first invalid field.
+ * The address at which a hub creates the inbox of these terms, in lower case and equal on every EVM chain. Inboxes of
+ * earlier releases belong to the hub that their `inboxTerms` name. Throws a RangeError that names the first invalid
+ * field.
  */
 export function computeInboxAddress(terms: Terms, hub: Hub = currentHub): Hex {
   return computeCreate2Address(hub.address, hashTerms(terms), hub.cloneCreationCodeHash);

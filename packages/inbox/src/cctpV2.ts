@@ -12,8 +12,8 @@ export type CctpV2Config = {
   /** Circle's maximum fee, in millionths of the burned amount, rounded up. */
   readonly feePpmMax: number;
   /**
-   * The token account of a payout on Solana. Absent, or 32 zero bytes, for a payout on an EVM chain: the bridge then pays the inbox's
-   * own address there.
+   * The token account of a payout on Solana. Absent, or 32 zero bytes, for a payout on an EVM chain: the bridge then
+   * pays the inbox's own address there.
    */
   readonly recipient?: Hex;
 };
@@ -21,8 +21,8 @@ export type CctpV2Config = {
 const PPM = 1_000_000;
 
 /**
- * The two speeds of a route, each a leaf of its own. A cap never changes, and a burn below Circle's minimum fee reverts, so both are well above
- * every published fee; what is paid is Circle's actual fee.
+ * The two speeds of a route, each a leaf of its own. A cap never changes, and a burn below Circle's minimum fee
+ * reverts, so both are well above every published fee; what is paid is Circle's actual fee.
  */
 export const cctpV2Speeds = {
   fast: { finalityThresholdMin: 1_000, feePpmMax: 3_000 },
@@ -30,8 +30,8 @@ export const cctpV2Speeds = {
 } as const;
 
 /**
- * The least `minAmount` of a route with this cap, in the token's smallest units: Circle burns only amounts above the highest fee.
- * Throws a RangeError when no amount is.
+ * The least `minAmount` of a route with this cap, in the token's smallest units: Circle burns only amounts above the
+ * highest fee. Throws a RangeError when no amount is.
  */
 export function cctpV2MinAmount(feePpmMax: number): bigint {
   if (!Number.isSafeInteger(feePpmMax) || feePpmMax < 0 || feePpmMax >= PPM)
@@ -54,8 +54,8 @@ const WORD = 64;
 const CONFIG_WORDS = 5;
 
 /**
- * The config that `encodeCctpV2Config` encodes; `recipient` is absent when it is zero. Throws a RangeError for bytes of another shape, also
- * for those that only a lenient decoder would accept.
+ * The config that `encodeCctpV2Config` encodes; `recipient` is absent when it is zero. Throws a RangeError for bytes of
+ * another shape, also for those that only a lenient decoder would accept.
  */
 export function decodeCctpV2Config(bytes: Hex): CctpV2Config {
   const digits = toHexDigits("config", bytes);

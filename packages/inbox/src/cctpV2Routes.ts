@@ -18,8 +18,8 @@ export type CctpV2Destination = {
 export type CctpV2Origin = Pick<CctpV2Chain, "chainId" | "messenger" | "usdc">;
 
 /**
- * Two routes for each origin, fast and standard, ordered by their leaf hash: the order of the root. Throws a RangeError when an origin is
- * the destination or is given twice.
+ * Two routes for each origin, fast and standard, ordered by their leaf hash: the order of the root. Throws a RangeError
+ * when an origin is the destination or is given twice.
  */
 export function buildCctpV2Routes(options: { settle: CctpV2Destination; origins: readonly CctpV2Origin[] }): Route[] {
   const { settle, origins } = options;

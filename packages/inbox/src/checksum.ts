@@ -3,7 +3,10 @@ import { isAddress } from "./hex.ts";
 import type { Hex } from "./hex.ts";
 import { keccak256 } from "./keccak.ts";
 
-/** The same tokens, hubs and wallets are formatted many times, and each checksum costs a hash. The oldest entry is evicted first. */
+/**
+ * The same tokens, hubs and wallets are formatted many times, and each checksum costs a hash. The oldest entry is
+ * evicted first.
+ */
 const checksumCache = new Map<string, Hex>();
 const CHECKSUM_CACHE_MAX = 10_000;
 
@@ -32,8 +35,8 @@ function applyChecksum(digits: string): Hex {
 }
 
 /**
- * Returns the lower-case form of an address, or undefined when the text is invalid. Mixed case must be a correct EIP-55 checksum; a
- * single case carries no checksum and is accepted.
+ * Returns the lower-case form of an address, or undefined when the text is invalid. Mixed case must be a correct EIP-55
+ * checksum; a single case carries no checksum and is accepted.
  */
 export function parseAddress(text: unknown): Hex | undefined {
   if (typeof text !== "string") return undefined;

@@ -13,8 +13,8 @@ export function computeCreate2Address(creator: Hex, salt: Hex, creationCodeHash:
 }
 
 /**
- * The creation code of an inbox: nine bytes that return the PUSH0 clone of the implementation, whose address it names without its leading
- * zero bytes.
+ * The creation code of an inbox: nine bytes that return the PUSH0 clone of the implementation, whose address it names
+ * without its leading zero bytes.
  */
 export function buildCloneCreationCode(implementation: Hex): Hex {
   const target = toHexDigits("implementation", implementation).replace(/^(?:00)+/, "");

@@ -54,8 +54,8 @@ export const hubs: readonly Hub[] = [firstHub, currentHub];
 export const feeBpsMax = 1_000;
 
 /**
- * The gas that each item of a batch gets. A payout and a refused fee of the most expensive widespread token need less; the transaction pays
- * only for what an item uses.
+ * The gas that each item of a batch gets. A payout and a refused fee of the most expensive widespread token need less;
+ * the transaction pays only for what an item uses.
  */
 export const settleItemGas = 500_000n;
 

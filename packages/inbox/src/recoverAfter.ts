@@ -2,8 +2,8 @@ const recoveryDelayDays = 180;
 const dayMs = 86_400_000;
 
 /**
- * The start of the first UTC month that begins at least 180 days after `createdAt`, in Unix seconds. All intents of one month share it,
- * so that their inboxes can be settled in one netted batch.
+ * The start of the first UTC month that begins at least 180 days after `createdAt`, in Unix seconds. All intents of one
+ * month share it, so that their inboxes can be settled in one netted batch.
  */
 export function computeRecoverAfter(createdAt: Date): number {
   const earliestMs = createdAt.getTime() + recoveryDelayDays * dayMs;

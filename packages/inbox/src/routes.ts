@@ -27,14 +27,20 @@ export function hashRoute(route: Route): Hex {
   return keccakHex(keccakHex(words.join("")).slice(2));
 }
 
-/** Merkle root over the leaves in the given order, with sorted pairs and an odd last node carried up; zero without routes. */
+/**
+ * Merkle root over the leaves in the given order, with sorted pairs and an odd last node carried up; zero without
+ * routes.
+ */
 export function computeRoutesRoot(routes: readonly Route[]): Hex {
   let level: Hex[] = routes.map(hashRoute);
   while (level.length > 1) level = hashLevel(level);
   return level[0] ?? zeroBytes32;
 }
 
-/** The Merkle proof of the route at `index`: the siblings up to the root. Throws a RangeError when the index has no route. */
+/**
+ * The Merkle proof of the route at `index`: the siblings up to the root. Throws a RangeError when the index has no
+ * route.
+ */
 export function computeRouteProof(routes: readonly Route[], index: number): Hex[] {
   if (!Number.isInteger(index) || index < 0 || index >= routes.length)
     throw new RangeError(`no route at index ${index}`);

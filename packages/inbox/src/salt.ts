@@ -5,8 +5,8 @@ import type { Hex } from "./hex.ts";
 const saltTag = "tributary.inbox.v1";
 
 /**
- * `keccak256(abi.encode("tributary.inbox.v1", bytes32 deploymentId, string intentId))`. The deployment id separates installations that
- * issue the same intent id.
+ * `keccak256(abi.encode("tributary.inbox.v1", bytes32 deploymentId, string intentId))`. The deployment id separates
+ * installations that issue the same intent id.
  */
 export function computeInboxSalt(deploymentId: Hex, intentId: string): Hex {
   const tag = encodeString(saltTag);

@@ -5,7 +5,8 @@ export { zeroAddress, zeroBytes32 } from "./hex.ts";
 export type { Hex } from "./hex.ts";
 
 /**
- * Everything that an inbox commits to. Field names and value types are those of the hub's ABI, so viem accepts a `Terms` directly.
+ * Everything that an inbox commits to. Field names and value types are those of the hub's ABI, so viem accepts a
+ * `Terms` directly.
  */
 export type Terms = {
   /** Keccak-256 over the deployment and the intent; see `computeInboxSalt`. */

@@ -10,7 +10,9 @@ import type { Terms } from "./terms.ts";
 import { verifyRoutes, type ExpectedBridges } from "./verifyRoutes.ts";
 import type { InboxTerms } from "./wire.ts";
 
-/** The verifier's own expectations. They must come from its own settings, never from the response under verification. */
+/**
+ * The verifier's own expectations. They must come from its own settings, never from the response under verification.
+ */
 export type ExpectedInbox = {
   /** The address shown to the payer. */
   readonly inboxAddress: string;
@@ -25,17 +27,21 @@ export type ExpectedInbox = {
   /** If given, the only permitted fee recipient. */
   readonly feeRecipient?: string;
   /**
-   * The account's own recovery address. With it, the terms must name this address or the payout wallet: terms without a recovery address are
-   * refused. Without it, they must name the payout wallet or none. Leave it out for a payout on Solana, whose EVM terms name none.
+   * The account's own recovery address. With it, the terms must name this address or the payout wallet: terms without a
+   * recovery address are refused. Without it, they must name the payout wallet or none. Leave it out for a payout on
+   * Solana, whose EVM terms name none.
    */
   readonly recovery?: string;
-  /** The root of the agreed routes. Without it, the inbox must have no routes, or published ones that pass `verifyRoutes`. */
+  /**
+   * The root of the agreed routes. Without it, the inbox must have no routes, or published ones that pass
+   * `verifyRoutes`.
+   */
   readonly routesRoot?: Hex;
   /** Settings for the published routes. */
   readonly bridges?: ExpectedBridges;
   /**
-   * For a payout on Solana: `expectSolanaPayout(…)` of `@tributary/inbox/solana/verify`. Every route must then bridge to the token account of
-   * that inbox. `chainId` is 0, and `payoutWallet` and `token` are the zero address.
+   * For a payout on Solana: `expectSolanaPayout(…)` of `@tributary/inbox/solana/verify`. Every route must then bridge
+   * to the token account of that inbox. `chainId` is 0, and `payoutWallet` and `token` are the zero address.
    */
   readonly solana?: (inboxTerms: SolanaInboxTerms) => Hex | undefined;
   /** If given, the inbox must belong to this intent. */
@@ -61,8 +67,8 @@ export type VerifyReason =
 export type Verification = { readonly ok: true } | { readonly ok: false; readonly reason: VerifyReason };
 
 /**
- * Recomputes the inbox address from its terms and compares the terms with the expectations. It needs no network. When the result is ok,
- * tokens at that address can only reach the expected payout wallet, less at most the agreed fee.
+ * Recomputes the inbox address from its terms and compares the terms with the expectations. It needs no network. When
+ * the result is ok, tokens at that address can only reach the expected payout wallet, less at most the agreed fee.
  */
 export function verifyInbox(inboxTerms: InboxTerms, expected: ExpectedInbox): Verification {
   const terms = tryParseTerms(inboxTerms);

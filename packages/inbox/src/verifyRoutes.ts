@@ -39,7 +39,10 @@ export type RoutesReason =
   | "wrong_minimum"
   | "wrong_recipient";
 
-/** `index` is the place of the refused route in the list; absent for the first two reasons, which concern the whole list. */
+/**
+ * `index` is the place of the refused route in the list; absent for the first two reasons, which concern the whole
+ * list.
+ */
 export type RoutesVerification =
   | { readonly ok: true }
   | { readonly ok: false; readonly reason: RoutesReason; readonly index?: number };
@@ -50,8 +53,9 @@ const THRESHOLDS: readonly number[] = Object.values(cctpV2Speeds).map(
 );
 
 /**
- * Checks that the published routes are those of the root, and that each can only burn Circle's USDC on another chain and mint it to the same
- * inbox on the payout's chain. It needs no network. Only then can nobody but Circle keep money from the inbox.
+ * Checks that the published routes are those of the root, and that each can only burn Circle's USDC on another chain
+ * and mint it to the same inbox on the payout's chain. It needs no network. Only then can nobody but Circle keep money
+ * from the inbox.
  */
 export function verifyRoutes(routes: readonly InboxRoute[] | undefined, expected: ExpectedRoutes): RoutesVerification {
   let parsed: Route[];

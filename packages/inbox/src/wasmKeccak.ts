@@ -6,8 +6,8 @@ import { setKeccak256 } from "./keccak.ts";
 const SAMPLE_BYTES = 200;
 
 /**
- * Switches to a WebAssembly hash that is twenty times as fast, for callers that compute many addresses. Returns false, and changes nothing,
- * when WebAssembly is forbidden or its result differs from the default implementation.
+ * Switches to a WebAssembly hash that is twenty times as fast, for callers that compute many addresses. Returns false,
+ * and changes nothing, when WebAssembly is forbidden or its result differs from the default implementation.
  */
 export async function enableWasmKeccak(): Promise<boolean> {
   const hash = await loadWasmKeccak().catch(() => undefined);

@@ -22,7 +22,10 @@ export type InboxTerms = {
   /** Unix time in seconds. */
   readonly recoverAfter: number;
   readonly routesRoot: string;
-  /** The routes of the root, in its order. The API shows them where it shows one intent; lists and events have only the root. */
+  /**
+   * The routes of the root, in its order. The API shows them where it shows one intent; lists and events have only the
+   * root.
+   */
   readonly routes?: readonly InboxRoute[] | undefined;
   /** The terms of the intent's own inbox on Solana, when it has one. */
   readonly solana?: SolanaInboxTerms | undefined;
@@ -39,7 +42,10 @@ export type InboxRoute = {
   readonly config: string;
 };
 
-/** Converts terms to the JSON form, with the contracts that determine the address. `hub` is the one that the inbox belongs to. */
+/**
+ * Converts terms to the JSON form, with the contracts that determine the address. `hub` is the one that the inbox
+ * belongs to.
+ */
 export function termsToWire(terms: Terms, hub: Hub = currentHub): Omit<InboxTerms, "solana"> {
   return {
     version: hub.version,
@@ -57,7 +63,10 @@ export function termsToWire(terms: Terms, hub: Hub = currentHub): Omit<InboxTerm
   };
 }
 
-/** The published hub that the JSON form names; undefined when its version, hub and implementation are not those of one hub. */
+/**
+ * The published hub that the JSON form names; undefined when its version, hub and implementation are not those of one
+ * hub.
+ */
 export function hubFromWire(wire: Pick<InboxTerms, "version" | "hub" | "implementation">): Hub | undefined {
   const [address, implementation] = [parseAddress(wire.hub), parseAddress(wire.implementation)];
   return hubs.find(
@@ -65,7 +74,10 @@ export function hubFromWire(wire: Pick<InboxTerms, "version" | "hub" | "implemen
   );
 }
 
-/** Parses terms from the JSON form, with addresses in lower case. Throws a RangeError that names the first malformed field. */
+/**
+ * Parses terms from the JSON form, with addresses in lower case. Throws a RangeError that names the first malformed
+ * field.
+ */
 export function termsFromWire(wire: InboxTerms): Terms {
   return {
     salt: requireBytes32("salt", wire.salt),
@@ -90,7 +102,10 @@ export function routesToWire(routes: readonly Route[]): InboxRoute[] {
   }));
 }
 
-/** Parses routes from the JSON form, with addresses in lower case. Throws a RangeError that names the first malformed field. */
+/**
+ * Parses routes from the JSON form, with addresses in lower case. Throws a RangeError that names the first malformed
+ * field.
+ */
 export function routesFromWire(wire: readonly InboxRoute[]): Route[] {
   if (!Array.isArray(wire)) throw new RangeError("routes must be a list");
   // A list may have holes, which `map` would leave.

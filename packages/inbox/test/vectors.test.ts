@@ -16,8 +16,8 @@ import { computeInboxSalt } from "@tributary/inbox/salt";
 import { hashTerms } from "@tributary/inbox/terms";
 import type { Hex, Terms } from "@tributary/inbox/terms";
 
-// Other implementations are compared with these values. A change here means that the addresses of issued inboxes can no longer be
-// computed.
+// Other implementations are compared with these values. A change here means that the addresses of issued inboxes can no
+// longer be computed.
 
 type JsonForm<Type> = { [Key in keyof Type]: Type[Key] extends bigint ? string : Type[Key] };
 

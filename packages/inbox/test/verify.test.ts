@@ -19,7 +19,9 @@ const intent = { deploymentId: `0x${"ab".repeat(32)}`, intentId: "pi_example" } 
 const attacker = `0x${"66".repeat(20)}` as const;
 const zero = `0x${"00".repeat(20)}` as const;
 
-/** The terms of an honest server: the fee is within the hub's cap, the payout wallet recovers, and there are no routes. */
+/**
+ * The terms of an honest server: the fee is within the hub's cap, the payout wallet recovers, and there are no routes.
+ */
 const honestTerms = anyTerms.map((terms): Terms => ({
   ...terms,
   feeBps: terms.feeBps % (feeBpsMax + 1),

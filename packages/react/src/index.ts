@@ -5,8 +5,8 @@ import { mount, type Checkout as MountedCheckout, type MountOptions } from "@tri
 export type CheckoutProps = Omit<MountOptions, "target" | "mode"> & { readonly className?: string | undefined };
 
 /**
- * Shows the checkout in its place. Another `intentId`, `baseUrl` or `expectedPayout` opens it again; every other change applies to the open
- * one. Keep `expectedPayout` in a constant or in `useMemo`.
+ * Shows the checkout in its place. Another `intentId`, `baseUrl` or `expectedPayout` opens it again; every other change
+ * applies to the open one. Keep `expectedPayout` in a constant or in `useMemo`.
  */
 export function Checkout({ className, ...options }: CheckoutProps): ReactElement {
   const place = useRef<HTMLDivElement>(null);

@@ -8,8 +8,8 @@ import type { RpcRequester } from "../src/rpc/rpcRequester.ts";
 import type { VerifiedInbox } from "../src/parseInboxes.ts";
 import { byId, createElement } from "./dom.ts";
 
-// Lists what was burned on any chain that this page has seen, and is not known to have arrived. A wallet shows one chain at a time, so the list
-// grows while the person changes the network.
+// Lists what was burned on any chain that this page has seen, and is not known to have arrived. A wallet shows one
+// chain at a time, so the list grows while the person changes the network.
 
 const USDC_DECIMALS = 6;
 

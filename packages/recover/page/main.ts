@@ -28,7 +28,8 @@ import { setUpSolana } from "./solana/solanaStep.ts";
 import { showTerms } from "./terms.ts";
 import { createRpcRequester, describeError, watchWallets, type BrowserWallet } from "./wallets.ts";
 
-// A page whose only connections are the wallet and, on request, an RPC URL of Solana and Circle's attestation service. It writes all values as text.
+// A page whose only connections are the wallet and, on request, an RPC URL of Solana and Circle's attestation service.
+// It writes all values as text.
 
 const DONE = "Done. The remaining balances are shown above.";
 

@@ -20,7 +20,8 @@ import { byId, createElement, setMessage } from "./dom.ts";
 import { sendTransaction, type PageSender } from "./sendTransaction.ts";
 import { describeError } from "./wallets.ts";
 
-// Receives on the payout's chain what was bridged, and settles it. Message and attestation are pasted, or fetched from Circle.
+// Receives on the payout's chain what was bridged, and settles it. Message and attestation are pasted, or fetched from
+// Circle.
 
 export type ReceivePage = {
   inboxes(): readonly VerifiedInbox[];

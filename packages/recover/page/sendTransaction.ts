@@ -19,7 +19,8 @@ export type PageSender = {
 };
 
 /**
- * Has the wallet sign and send the call, and waits until a block contains it. Returns its hash. Throws an Error that describes the outcome.
+ * Has the wallet sign and send the call, and waits until a block contains it. Returns its hash. Throws an Error that
+ * describes the outcome.
  */
 export async function sendTransaction(
   { request, account: from, chainId, feeCeiling }: PageSender,
@@ -30,7 +31,8 @@ export async function sendTransaction(
   const fees = await quoteFees(request, feeCeiling);
   const amounts = { gas: await findGasLimit(request, from, call), ...fees, chainId };
   const limits = Object.fromEntries(Object.entries(amounts).map(([name, value]) => [name, `0x${value.toString(16)}`]));
-  // Wallets change their network without telling pages, also meanwhile. An address that is yours here may be nobody's there.
+  // Wallets change their network without telling pages, also meanwhile. An address that is yours here may be nobody's
+  // there.
   await requireChain(request, chainId);
   const hash = (await request("eth_sendTransaction", [{ from, ...call, ...limits }])) as string;
   onSent(hash);

@@ -10,7 +10,10 @@ export type Eip1193Provider = {
 
 export type BrowserWallet = { readonly name: string; readonly provider: Eip1193Provider };
 
-/** Calls `onChange` for each wallet that announces itself (EIP-6963), now or later. Until then `window.ethereum` is the wallet. */
+/**
+ * Calls `onChange` for each wallet that announces itself (EIP-6963), now or later. Until then `window.ethereum` is the
+ * wallet.
+ */
 export function watchWallets(onChange: (wallets: readonly BrowserWallet[]) => void): void {
   const announced = new Map<string, BrowserWallet>();
   const notify = () => onChange(announced.size > 0 ? [...announced.values()] : legacyWallets());

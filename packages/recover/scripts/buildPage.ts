@@ -5,12 +5,17 @@ import { hubs } from "@tributary/inbox/hubs";
 import { placeholderProgram } from "@tributary/inbox/solana/program";
 import { build } from "esbuild";
 
-// Builds the page as one file that people can keep for years: without dependencies, and with a policy that forbids them and every connection
-// but those to Circle's attestation service and to the RPC URL of Solana that the person names: encrypted ones, and this computer. The file is checked in, and a test compares it with a fresh build. The code is not minified, so that people can audit it.
+// Builds the page as one file that people can keep for years: without dependencies, and with a policy that forbids them
+// and every connection but those to Circle's attestation service and to the RPC URL of Solana that the person names:
+// encrypted ones, and this computer. The file is checked in, and a test compares it with a fresh build. The code is not
+// minified, so that people can audit it.
 
 const packagePath = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
-/** The page cannot know the host of the RPC URL, and a policy cannot be widened later. `https:` contains Circle's service. */
+/**
+ * The page cannot know the host of the RPC URL, and a policy cannot be widened later. `https:` contains Circle's
+ * service.
+ */
 const CONNECTIONS = ["https:", "http://localhost:*", "http://127.0.0.1:*"];
 
 export const PAGE_PATH = packagePath("recover.html");

@@ -21,7 +21,10 @@ export function decodeUint(response: unknown): bigint | undefined {
   return typeof response === "string" && /^0x[0-9a-f]{64}/i.test(response) ? BigInt(response.slice(0, 66)) : undefined;
 }
 
-/** Decodes a `string`, or the `bytes32` that a few old tokens return. Undefined unless it has 1 to 24 printable ASCII characters. */
+/**
+ * Decodes a `string`, or the `bytes32` that a few old tokens return. Undefined unless it has 1 to 24 printable ASCII
+ * characters.
+ */
 export function decodeString(response: unknown): string | undefined {
   if (typeof response !== "string" || !/^0x(?:[0-9a-f]{64})+$/i.test(response)) return undefined;
   const words = hexToBytes(response.slice(2));

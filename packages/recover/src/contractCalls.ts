@@ -20,8 +20,8 @@ const RESCUE_SELECTOR = toFunctionSelector(`rescue(${TERMS_ABI_TYPE},address,add
 export const SETTLE_BATCH_MAX = 100;
 
 /**
- * Pays the settle token balances of the inboxes of one hub to their payouts. Anyone may send it. A hub settles several only in tokens, and
- * the native coin alone.
+ * Pays the settle token balances of the inboxes of one hub to their payouts. Anyone may send it. A hub settles several
+ * only in tokens, and the native coin alone.
  */
 export function buildSettleCall(terms: readonly Terms[], hub: Hub = currentHub): ContractCall {
   const [only] = terms;

@@ -6,8 +6,8 @@ import { initialGasLimit, raiseGasLimit, TRANSACTION_GAS_MAX } from "./gasLimit.
 import type { RpcRequester } from "./rpc/rpcRequester.ts";
 
 /**
- * Finds the gas limit of a call. Several inboxes, and a receipt, are simulated at the limit, which must do the same as plenty of gas does.
- * Rejects when the chain refuses the call.
+ * Finds the gas limit of a call. Several inboxes, and a receipt, are simulated at the limit, which must do the same as
+ * plenty of gas does. Rejects when the chain refuses the call.
  */
 export async function findGasLimit(request: RpcRequester, from: Hex, call: ContractCall): Promise<bigint> {
   // Some nodes estimate on pending transactions, and one of those may create the inbox only after this call.

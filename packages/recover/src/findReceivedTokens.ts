@@ -15,7 +15,10 @@ export type ReceivedTokens = {
 export const TRANSFER_TOPIC = `0x${bytesToHex(keccak_256(utf8ToBytes("Transfer(address,address,uint256)")))}`;
 /** Geth and its relatives accept a thousand topics in one position; all chains accept half of that. */
 export const TOPICS_MAX = 500;
-/** Anybody can write transfers of worthless contracts into the logs of an inbox. So many are looked at on one chain, and the rest are counted. */
+/**
+ * Anybody can write transfers of worthless contracts into the logs of an inbox. So many are looked at on one chain, and
+ * the rest are counted.
+ */
 const PAIRS_MAX = 50_000;
 
 /** Finds the tokens that were ever sent to each inbox, from the tokens' Transfer events. */

@@ -1,5 +1,5 @@
-// The gas limit of a settlement. The hub never reverts because of one inbox, so an estimate accepts limits at which inboxes fail for lack
-// of gas. Only a simulation at the limit shows whether it suffices.
+// The gas limit of a settlement. The hub never reverts because of one inbox, so an estimate accepts limits at which
+// inboxes fail for lack of gas. Only a simulation at the limit shows whether it suffices.
 
 /** A transaction's highest gas limit: Ethereum's own (EIP-7825), and enough for the largest useful batch elsewhere. */
 export const TRANSACTION_GAS_MAX = 16_777_216n;
@@ -8,8 +8,8 @@ export const TRANSACTION_GAS_MAX = 16_777_216n;
 const GAS_MARGIN_PERCENT = 140n;
 
 /**
- * The hub fails an inbox whose fee transfer fails with less than 220,000 gas left, because it cannot tell a refusal from too little gas. The
- * two calls around the transfer keep a part of the gas back.
+ * The hub fails an inbox whose fee transfer fails with less than 220,000 gas left, because it cannot tell a refusal
+ * from too little gas. The two calls around the transfer keep a part of the gas back.
  */
 const REFUSED_FEE_GAS = 260_000n;
 

@@ -2,7 +2,8 @@ import { parseQuantity } from "./abi.ts";
 import { formatUnits } from "./format.ts";
 import type { RpcRequester } from "./rpc/rpcRequester.ts";
 
-// The fees of a transaction. A chain's ceiling bounds them, because a provider that states a wrong price could cost any amount of gas money.
+// The fees of a transaction. A chain's ceiling bounds them, because a provider that states a wrong price could cost any
+// amount of gas money.
 
 export type Fees =
   | { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint }
@@ -54,7 +55,10 @@ export class GasPriceTooHigh extends Error {
   }
 }
 
-/** The fees of a transaction in one of the next blocks; they cover a doubled base fee, but never exceed the ceiling. Throws GasPriceTooHigh. */
+/**
+ * The fees of a transaction in one of the next blocks; they cover a doubled base fee, but never exceed the ceiling.
+ * Throws GasPriceTooHigh.
+ */
 export async function quoteFees(request: RpcRequester, ceiling: bigint): Promise<Fees> {
   const block = await request("eth_getBlockByNumber", ["latest", false]);
   const stated: unknown = Reflect.get(Object(block), "baseFeePerGas");

@@ -38,7 +38,10 @@ export type ChainInspection = {
   readonly canDeployHub: boolean;
   /** Nonzero balances, in the order of the inboxes. */
   readonly holdings: readonly Holding[];
-  /** False when the chain refused the log search, so that only the named tokens were checked, or when balances stayed unread. */
+  /**
+   * False when the chain refused the log search, so that only the named tokens were checked, or when balances stayed
+   * unread.
+   */
   readonly isTokenSearchComplete: boolean;
   /** Balances of tokens in the logs that stayed unread, because there are too many. */
   readonly skippedBalances: number;

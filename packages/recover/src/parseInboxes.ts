@@ -31,9 +31,9 @@ type JsonObject = Readonly<Record<string, unknown>>;
 export type FileEntry = { readonly value: unknown; readonly prefix: string };
 
 /**
- * Parses inboxes from the text of a file: an intent from the API or from `tributary intents show --json`, its `inboxTerms` alone, a list of
- * either (with or without the API's list envelope), or one of them per line. Throws InboxInputError for a malformed entry, other contracts, or
- * an address that differs from the one of its terms.
+ * Parses inboxes from the text of a file: an intent from the API or from `tributary intents show --json`, its
+ * `inboxTerms` alone, a list of either (with or without the API's list envelope), or one of them per line. Throws
+ * InboxInputError for a malformed entry, other contracts, or an address that differs from the one of its terms.
  */
 export function parseInboxes(text: string): VerifiedInbox[] {
   return parseInboxEntries(readEntries(text));
@@ -71,7 +71,10 @@ export function parseEach<Parsed>(
   });
 }
 
-/** The entries of a file: one JSON value, a list (with or without the API's list envelope), or one value per line. Throws InboxInputError. */
+/**
+ * The entries of a file: one JSON value, a list (with or without the API's list envelope), or one value per line.
+ * Throws InboxInputError.
+ */
 export function readEntries(text: string): FileEntry[] {
   const entries = splitEntries(text.replace(/^\ufeff/, ""));
   if (entries.length === 0) throw new InboxInputError("It contains no intent.");

@@ -10,8 +10,8 @@ export type ParsedIntents = {
 };
 
 /**
- * Parses the inboxes of a file on both kinds of chains; one intent can have one on each. A malformed entry does not hide the others. Throws
- * InboxInputError where no entry is left.
+ * Parses the inboxes of a file on both kinds of chains; one intent can have one on each. A malformed entry does not
+ * hide the others. Throws InboxInputError where no entry is left.
  */
 export function parseIntents(text: string): ParsedIntents {
   const entries = readEntries(text);

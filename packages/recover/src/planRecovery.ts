@@ -25,9 +25,9 @@ export function planRecovery(terms: Terms, { chainId, timestamp, token }: TokenL
 }
 
 /**
- * Where a rescue goes unless the sender names another receiver: the payout wallet on its own chain. On other chains it may not exist, as a
- * contract, and nobody could move what arrives there, so the sender itself receives. So does it the payout token: that is rescued where the payout
- * wallet cannot receive it.
+ * Where a rescue goes unless the sender names another receiver: the payout wallet on its own chain. On other chains it
+ * may not exist, as a contract, and nobody could move what arrives there, so the sender itself receives. So does it the
+ * payout token: that is rescued where the payout wallet cannot receive it.
  */
 export function defaultReceiver(
   terms: Terms,
@@ -37,7 +37,9 @@ export function defaultReceiver(
   return isPayable && terms.payout !== NATIVE_TOKEN ? terms.payout : sender;
 }
 
-/** The fallback when settling is permanently impossible: from `recoverAfter` on, recovery may take the settle token too. */
+/**
+ * The fallback when settling is permanently impossible: from `recoverAfter` on, recovery may take the settle token too.
+ */
 export function planSettleTokenRescue(terms: Terms, timestamp: number): RecoveryPlan {
   if (terms.recovery === NATIVE_TOKEN) return { kind: "none" };
   return {

@@ -1,4 +1,5 @@
-// Texts of a file, a chain or a service are shown to a person. Control characters could erase a line of a terminal or write a false one.
+// Texts of a file, a chain or a service are shown to a person. Control characters could erase a line of a terminal or
+// write a false one.
 
 /** Control characters, line separators, and marks that are not seen or turn the direction of a text. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;

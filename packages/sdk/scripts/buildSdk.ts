@@ -2,8 +2,8 @@ import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { build, type Plugin } from "esbuild";
 
-// Builds the scripts that the service serves. The results are checked in, so that a service starts without a build; a test compares
-// them with a fresh build.
+// Builds the scripts that the service serves. The results are checked in, so that a service starts without a build; a
+// test compares them with a fresh build.
 
 const packagePath = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 

@@ -2,7 +2,9 @@ import type { PayoutCheck, ShownPayment } from "./types.ts";
 
 type Inbox = ShownPayment["inboxes"][number];
 
-/** Whether no address is refused, and there is one. The reason of a refusal stays on the check, for whoever asks why. */
+/**
+ * Whether no address is refused, and there is one. The reason of a refusal stays on the check, for whoever asks why.
+ */
 export function agree(
   check: PayoutCheck,
   inboxes: readonly Inbox[],

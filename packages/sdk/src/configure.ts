@@ -1,6 +1,9 @@
 let configuredBaseUrl: string | undefined;
 
-/** Sets the service whose checkout `mount` opens, such as `https://pay.example`. The scripts that the service serves know theirs. */
+/**
+ * Sets the service whose checkout `mount` opens, such as `https://pay.example`. The scripts that the service serves
+ * know theirs.
+ */
 export function configure({ baseUrl }: { readonly baseUrl: string }): void {
   configuredBaseUrl = toBaseUrl(baseUrl);
 }

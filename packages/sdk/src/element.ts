@@ -4,8 +4,9 @@ import type { Checkout, CheckoutEvents } from "./types.ts";
 const EVENTS: readonly (keyof CheckoutEvents)[] = ["ready", "status", "paid", "error", "close"];
 
 /**
- * Defines `<tributary-checkout intent-id="pi_…" locale theme base-url>`, which shows the checkout in its place. Its events are those of
- * `mount`, as `tributary:ready` and so on with the event in `detail`. On a server, and a second time, it does nothing.
+ * Defines `<tributary-checkout intent-id="pi_…" locale theme base-url>`, which shows the checkout in its place. Its
+ * events are those of `mount`, as `tributary:ready` and so on with the event in `detail`. On a server, and a second
+ * time, it does nothing.
  */
 export function defineElement(): void {
   if (typeof customElements === "undefined" || customElements.get("tributary-checkout")) return;

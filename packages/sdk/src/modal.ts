@@ -1,4 +1,7 @@
-/** The SDK's own dialog: its button closes it also when the frame does not answer. A shadow root keeps the shop's styles out. */
+/**
+ * The SDK's own dialog: its button closes it also when the frame does not answer. A shadow root keeps the shop's styles
+ * out.
+ */
 export type Modal = {
   readonly box: HTMLDialogElement;
   /** Texts in the language of the frame. */

@@ -35,8 +35,9 @@ type FrameMessage =
   | { type: "tributary:close" };
 
 /**
- * Opens the checkout of an intent: `mount(intentId)` as a modal, `mount({ intentId, target })` in an element. Works before the document is
- * ready, and twice. On a server it does nothing. Throws a TypeError for wrong options; everything later comes as an `error` event.
+ * Opens the checkout of an intent: `mount(intentId)` as a modal, `mount({ intentId, target })` in an element. Works
+ * before the document is ready, and twice. On a server it does nothing. Throws a TypeError for wrong options;
+ * everything later comes as an `error` event.
  */
 export function mount(given: MountOptions | string): Checkout {
   const options = typeof given === "string" ? { intentId: given } : given;

@@ -1,4 +1,5 @@
-// Wallets inject nothing into frames. The page passes on the ones that announce themselves (EIP-6963), with these methods alone.
+// Wallets inject nothing into frames. The page passes on the ones that announce themselves (EIP-6963), with these
+// methods alone.
 
 type Provider = { request(call: { method: string; params: unknown }): Promise<unknown> };
 type Announcement = {
@@ -16,7 +17,9 @@ const TRANSFER = /^0xa9059cbb0{24}([0-9a-f]{40})[0-9a-f]{64}$/;
 
 export type WalletRelay = { handle(call: WalletCall): Promise<void>; stop(): void };
 
-/** Whether the frame may ask a wallet to send a token of a chain to an address, which is in lower case and without 0x. */
+/**
+ * Whether the frame may ask a wallet to send a token of a chain to an address, which is in lower case and without 0x.
+ */
 export type MayReceive = (address: string, token: string | undefined, chainId: string | undefined) => boolean;
 
 export function relayWallets(post: Post, mayReceive: MayReceive): WalletRelay {

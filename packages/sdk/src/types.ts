@@ -24,9 +24,9 @@ export type CheckoutEvents = {
 };
 
 /**
- * no_target: no element matches `target`. wrong_intent: the service knows no intent with this id. wrong_origin: the page's origin is not on
- * the account's list. not_opened: the service did not answer. not_verified: `expectedPayout` refused an address, with
- * its reason as the message; the frame is gone.
+ * no_target: no element matches `target`. wrong_intent: the service knows no intent with this id. wrong_origin: the
+ * page's origin is not on the account's list. not_opened: the service did not answer. not_verified: `expectedPayout`
+ * refused an address, with its reason as the message; the frame is gone.
  */
 export type CheckoutErrorCode = "no_target" | "wrong_intent" | "wrong_origin" | "not_opened" | "not_verified";
 
@@ -38,11 +38,15 @@ export type ShownPayment = {
 };
 
 /**
- * Whether the merchant's own code agrees with every address. `expectPayout` of @tributary/sdk/verify makes one, and `expectSolanaPayout` of
+ * Whether the merchant's own code agrees with every address. `expectPayout` of @tributary/sdk/verify makes one, and
+ * `expectSolanaPayout` of
  * @tributary/sdk/solana/verify.
  */
 export type PayoutCheck = ((shown: ShownPayment) => boolean | Promise<boolean>) & {
-  /** Whether a wallet of your page may be asked for this token, by its contract and the chain id in hex; any token where this is left out. */
+  /**
+   * Whether a wallet of your page may be asked for this token, by its contract and the chain id in hex; any token where
+   * this is left out.
+   */
   readonly mayAsk?: (token: string | undefined, chainId: string | undefined) => boolean;
   /** Why the check last refused: the message of the `error` event. */
   reason?: string | undefined;

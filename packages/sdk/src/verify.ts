@@ -5,14 +5,18 @@ import type { PayoutCheck } from "./types.ts";
 
 /** Where the merchant's money must arrive. It comes from the merchant's own code, never from the service. */
 export type ExpectedPayout = Omit<ExpectedInbox, "inboxAddress"> & {
-  /** The contracts of the only tokens that a wallet of your page may be asked for, by chain id; any token where this is left out. */
+  /**
+   * The contracts of the only tokens that a wallet of your page may be asked for, by chain id; any token where this is
+   * left out.
+   */
   readonly tokens?: Readonly<Record<number, string>>;
 };
 
 /**
- * Makes the `expectedPayout` of `mount`: it recomputes every address that the frame is about to show from its terms, and compares them with
- * the payout. Bundle it with your own page; a script that the service serves cannot prove the service. Addresses of networks that it
- * cannot recompute are refused. A refusal is a `VerifyReason` of @tributary/inbox, "wrong_network" or "no_address".
+ * Makes the `expectedPayout` of `mount`: it recomputes every address that the frame is about to show from its terms,
+ * and compares them with the payout. Bundle it with your own page; a script that the service serves cannot prove the
+ * service. Addresses of networks that it cannot recompute are refused. A refusal is a `VerifyReason` of
+ * @tributary/inbox, "wrong_network" or "no_address".
  */
 export function expectPayout({ tokens, ...expected }: ExpectedPayout): PayoutCheck {
   const check: PayoutCheck = ({ terms, inboxes }) =>

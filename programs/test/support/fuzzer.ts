@@ -18,8 +18,8 @@ import { associated, fund } from "./tokens.ts";
 import { createKeypair } from "./world.ts";
 import type { Keypair } from "./world.ts";
 
-// Random instructions that are close to right ones. Signatures are real: an instruction that asks for one that the round does not have is sent
-// without it.
+// Random instructions that are close to right ones. Signatures are real: an instruction that asks for one that the
+// round does not have is sent without it.
 
 export const INSTRUCTIONS = ["settle", "bridge", "rescue", "rescueLamports", "reclaim", "unnest"] as const;
 export type InstructionName = (typeof INSTRUCTIONS)[number];

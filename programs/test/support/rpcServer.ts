@@ -6,7 +6,8 @@ import { encodeBase58 } from "@tributary/inbox/solana/base58";
 import { decodeKey, encodeKey, encodeSignature } from "@tributary/inbox/solana/keys";
 import type { World } from "./world.ts";
 
-// The JSON-RPC methods that the commands and the recovery page use, over the runtime of the tests. A transaction is confirmed at once.
+// The JSON-RPC methods that the commands and the recovery page use, over the runtime of the tests. A transaction is
+// confirmed at once.
 
 type Handler = (parameters: readonly unknown[]) => unknown;
 

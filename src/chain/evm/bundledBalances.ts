@@ -1,15 +1,15 @@
 import { ProviderFailed } from "../reader.ts";
 import { parseBytes } from "./rpc/rpcValues.ts";
 
-// Reads the balances of many owners in one request: eth_call runs a creation whose code asks the token for each owner, and returns all
-// answers as the created code. So it needs no contract on the chain, and changes nothing there.
+// Reads the balances of many owners in one request: eth_call runs a creation whose code asks the token for each owner,
+// and returns all answers as the created code. So it needs no contract on the chain, and changes nothing there.
 
 /** Owners per request. What a creation may return, 24,576 bytes, has room for 768. */
 export const BUNDLED_OWNERS_MAX = 200;
 
 /**
- * The creation code. Behind it follow the token and the owners, a word each, which it copies to memory from 0x80. It replaces each owner by
- * balanceOf(owner), reverts where the token returns no word, and returns the words from 0xa0.
+ * The creation code. Behind it follow the token and the owners, a word each, which it copies to memory from 0x80. It
+ * replaces each owner by balanceOf(owner), reverts where the token returns no word, and returns the words from 0xa0.
  */
 // prettier-ignore
 const CODE = [

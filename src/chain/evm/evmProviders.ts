@@ -24,7 +24,9 @@ const OUTCOME_PRECEDENCE: readonly SubmitOutcome["kind"][] = [
   "untakeable",
   "unknown",
 ];
-/** Fee quotes needed, where there are so many providers: one false quote could cost the gas account most of its balance. */
+/**
+ * Fee quotes needed, where there are so many providers: one false quote could cost the gas account most of its balance.
+ */
 const FEE_QUOTES_MIN = 2;
 
 /** The providers of one EVM chain as one node. Decisions about a sweep need more than one provider. */
@@ -59,8 +61,8 @@ export class EvmProviders extends Providers<EvmNode> implements EvmNode {
   }
 
   /**
-   * The lower median of the available providers' base fees, and of their tips. One false quote of two or more therefore never raises the
-   * fee. A low fee only waits, and is raised later.
+   * The lower median of the available providers' base fees, and of their tips. One false quote of two or more therefore
+   * never raises the fee. A low fee only waits, and is raised later.
    */
   async fees(): Promise<FeeQuote> {
     const quotes = await this.#feeQuotes("awake");
@@ -81,7 +83,10 @@ export class EvmProviders extends Providers<EvmNode> implements EvmNode {
     return this.ask((node) => node.blockGasLimit());
   }
 
-  /** A second provider must confirm a refusal, or an estimate above the gas limit. Otherwise one provider could block every sweep. */
+  /**
+   * A second provider must confirm a refusal, or an estimate above the gas limit. Otherwise one provider could block
+   * every sweep.
+   */
   async estimateGas(call: EvmCall): Promise<bigint> {
     const work = async (node: EvmNode) => checkGasEstimate(node.name, await node.estimateGas(call));
     try {
@@ -97,8 +102,8 @@ export class EvmProviders extends Providers<EvmNode> implements EvmNode {
   }
 
   /**
-   * Submits the bytes to one provider after another until one accepts them, or to all, and returns the most informative outcome. Never
-   * throws for a provider's failure.
+   * Submits the bytes to one provider after another until one accepts them, or to all, and returns the most informative
+   * outcome. Never throws for a provider's failure.
    */
   async submit(rawTransaction: string, to: "one" | "all" = "one"): Promise<SubmitOutcome> {
     const slots = this.slotsByPreference();

@@ -23,8 +23,8 @@ export type EvmCall = { from?: string; to: string; data: string; gas?: bigint };
 export type SimulatedCall = Omit<EvmCall, "to"> & { to?: string };
 
 /**
- * A provider's answer to a broadcast. `untakeable`: the bytes break a rule of the chain or of this node, so retries are useless. `unknown`
- * is no failure, because the bytes may be propagating; `hasNodeReply` when a node has checked them.
+ * A provider's answer to a broadcast. `untakeable`: the bytes break a rule of the chain or of this node, so retries are
+ * useless. `unknown` is no failure, because the bytes may be propagating; `hasNodeReply` when a node has checked them.
  */
 export type SubmitOutcome =
   | { kind: "accepted" }

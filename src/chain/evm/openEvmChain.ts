@@ -17,7 +17,10 @@ import { createSenderContext } from "./send/senderContext.ts";
 
 type EvmChainWorld = { clock: Timer; log: Logger };
 
-/** Opens a configured EVM chain. `chains`: all configured ones. Makes no request, so unreachable providers do not matter. */
+/**
+ * Opens a configured EVM chain. `chains`: all configured ones. Makes no request, so unreachable providers do not
+ * matter.
+ */
 export function openEvmChain(config: EvmChainConfig, world: EvmChainWorld, chains: readonly ChainConfig[] = []): Chain {
   const bridge = findBridgeContracts(config, chains);
   const [first, ...others] = config.rpcUrls.map((rpcUrl) =>
@@ -34,8 +37,8 @@ export function openEvmChain(config: EvmChainConfig, world: EvmChainWorld, chain
 }
 
 /**
- * The bridge's contracts on a chain with a token that crosses; undefined without one. Every configured chain can send to it, and every
- * published one of the same network, because strangers may bridge to an inbox from there.
+ * The bridge's contracts on a chain with a token that crosses; undefined without one. Every configured chain can send
+ * to it, and every published one of the same network, because strangers may bridge to an inbox from there.
  */
 function findBridgeContracts(config: EvmChainConfig, chains: readonly ChainConfig[]): BridgeContracts | undefined {
   const { cctp, tokens } = config;

@@ -5,8 +5,9 @@ import { parseTransfers, transferFilters } from "./filter/parseTransfers.ts";
 import { parseBlock } from "./rpc/parseBlock.ts";
 import { toHex } from "./rpc/rpcValues.ts";
 
-// Reads new blocks and their transfers together. A node answers a range beyond its head with fewer logs and no error, so the header of the
-// range's last block must come before and after the logs, from the same provider in one batch, and each log must name the hash of its block.
+// Reads new blocks and their transfers together. A node answers a range beyond its head with fewer logs and no error,
+// so the header of the range's last block must come before and after the logs, from the same provider in one batch, and
+// each log must name the hash of its block.
 
 /** The header before, the logs, and the header after. */
 const FRAME_CALLS = 3;

@@ -329,8 +329,8 @@ export class JsonRpcNode implements EvmNode {
   }
 
   /**
-   * Splits a block with more logs than the provider's limit by token. Where one token exceeds the limit too, reads all receipts of the
-   * block, which no limit on logs affects.
+   * Splits a block with more logs than the provider's limit by token. Where one token exceeds the limit too, reads all
+   * receipts of the block, which no limit on logs affects.
    */
   async #fetchBlockTransfersInParts(
     scope: TransferScope,

@@ -8,9 +8,13 @@ import { parseProof } from "./rpc/parseBlock.ts";
 import { toReceiptCall } from "./rpc/calls.ts";
 import { collectUnreadable, logKey, namesIn, readLogKey } from "./unreadableLogs.ts";
 
-// What stands inside a block and cannot be parsed: a receipt, named by its transaction, or a log of one, named with its token.
+// What stands inside a block and cannot be parsed: a receipt, named by its transaction, or a log of one, named with its
+// token.
 
-/** `answers` in the order of `chainTxs`. Throws ProviderFailed `unreadable` with the receipts of these transactions that cannot be parsed. */
+/**
+ * `answers` in the order of `chainTxs`. Throws ProviderFailed `unreadable` with the receipts of these transactions that
+ * cannot be parsed.
+ */
 export function parseProofs(
   answers: readonly unknown[],
   chainTxs: readonly string[],

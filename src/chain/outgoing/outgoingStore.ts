@@ -5,8 +5,9 @@ import type { OutgoingAttemptTable, OutgoingTransactionTable } from "../../db/sc
 import { assert } from "../../kernel/assert.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 
-// The signed transactions of every kind of chain. On EVM chains a nonce is allocated in the transaction that stores the bytes signed for it,
-// so that no nonce is without bytes. The same bytes can be broadcast until the chain includes them, or until they expire.
+// The signed transactions of every kind of chain. On EVM chains a nonce is allocated in the transaction that stores the
+// bytes signed for it, so that no nonce is without bytes. The same bytes can be broadcast until the chain includes
+// them, or until they expire.
 
 type EvmColumns = { nonce: bigint; recipient: string; data: string; gas_limit: bigint };
 type EvmFeeColumns = { max_fee_per_gas: bigint; max_priority_fee_per_gas: bigint };
@@ -35,7 +36,10 @@ export async function isGasAccountRegistered(db: Db, account: { chain: Caip2; ad
   return row !== undefined;
 }
 
-/** Allocates the next nonce. The row lock orders concurrent workers, so an account's nonces have no gaps and no duplicates. */
+/**
+ * Allocates the next nonce. The row lock orders concurrent workers, so an account's nonces have no gaps and no
+ * duplicates.
+ */
 export async function allocateNonce(tx: Tx, account: { chain: Caip2; address: string }): Promise<bigint> {
   const row = await tx
     .updateTable("gas_account")
@@ -225,7 +229,10 @@ export async function closeOutgoing(db: Db, closure: OutgoingClosure): Promise<v
     .execute();
 }
 
-/** Closes a transaction in the caller's transaction, which stores its replacement. Returns false when it was closed before. */
+/**
+ * Closes a transaction in the caller's transaction, which stores its replacement. Returns false when it was closed
+ * before.
+ */
 export async function markOutgoingLost(tx: Tx, closure: { id: bigint; at: Date }): Promise<boolean> {
   const lost = await tx
     .updateTable("outgoing_transaction")
@@ -253,8 +260,8 @@ export async function markOutgoingLostFrom(
 }
 
 /**
- * Reopens the last closed transaction of each nonce in a range, and returns these nonces. One whose bytes were deleted cannot be sent
- * again: it is lost instead, which frees its nonce.
+ * Reopens the last closed transaction of each nonce in a range, and returns these nonces. One whose bytes were deleted
+ * cannot be sent again: it is lost instead, which frees its nonce.
  */
 export async function reopenOutgoing(
   db: Db,
@@ -271,7 +278,10 @@ export async function reopenOutgoing(
   return rows.filter(({ status }) => status === "signed").map(({ nonce }) => nonce);
 }
 
-/** Deletes the signed bytes and the call data of closed transactions. The database refuses it while a settlement waits for one. */
+/**
+ * Deletes the signed bytes and the call data of closed transactions. The database refuses it while a settlement waits
+ * for one.
+ */
 export async function deleteOutgoingBytes(tx: Tx, { ids, at }: { ids: readonly bigint[]; at: Date }): Promise<void> {
   await sql`
     update outgoing_transaction set purged_at = ${at}, data = case when data is null then null else '' end

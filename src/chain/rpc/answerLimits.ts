@@ -20,8 +20,8 @@ function answerBytesMax(calls: Calls): number {
 }
 
 /**
- * Reads an answer, and no further than its limit. Throws ProviderFailed then: a shorter range or batch would fit, and anything else is the
- * provider's fault.
+ * Reads an answer, and no further than its limit. Throws ProviderFailed then: a shorter range or batch would fit, and
+ * anything else is the provider's fault.
  */
 export async function readAnswer(
   body: AsyncIterable<unknown>,

@@ -21,8 +21,8 @@ const BATCH_MAX = 250;
 const BATCH_SPLITS = 5;
 
 /**
- * Idle time of a socket, when the provider sends no limit. Longer than the block interval of the slowest chains, so that each head reuses
- * the connection. Shorter than the minute after which many servers close.
+ * Idle time of a socket, when the provider sends no limit. Longer than the block interval of the slowest chains, so
+ * that each head reuses the connection. Shorter than the minute after which many servers close.
  */
 const KEEP_ALIVE_MS = 55_000;
 /** Errors of a socket that the provider closed during our write. */
@@ -37,7 +37,9 @@ export type RawResponse = Omit<HttpErrorResponse, "text"> & { bytes: Buffer };
 type JsonRpcResponse = { id?: unknown; result?: unknown; error?: unknown };
 
 /**
- * JSON-RPC over HTTP to one provider, with keep-alive sockets. It reads no answer further than its limit. It repeats only two requests: a batch that the provider refuses as a batch, and a request whose socket closed before any response.
+ * JSON-RPC over HTTP to one provider, with keep-alive sockets. It reads no answer further than its limit. It repeats
+ * only two requests: a batch that the provider refuses as a batch, and a request whose socket closed before any
+ * response.
  */
 export class JsonRpcClient {
   /** The host only: path and query of a provider's URL often contain its key. */
@@ -97,7 +99,8 @@ export class JsonRpcClient {
   }
 
   /**
-   * Returns the result or the RpcError of each call, in the order of `calls`, sent in batches. Throws when a call has neither.
+   * Returns the result or the RpcError of each call, in the order of `calls`, sent in batches. Throws when a call has
+   * neither.
    */
   async requestEach(calls: readonly RpcCall[]): Promise<unknown[]> {
     const results: unknown[] = [];

@@ -1,7 +1,7 @@
 import type { RangeSuggestion } from "../reader.ts";
 
-// Recognizes the ways in which nodes and providers refuse a log query as too large, and the range that they suggest. None has its own error
-// code, and hardly two share a wording. The table in the test names the sources.
+// Recognizes the ways in which nodes and providers refuse a log query as too large, and the range that they suggest.
+// None has its own error code, and hardly two share a wording. The table in the test names the sources.
 
 const RANGE_TOO_LARGE: readonly RegExp[] = [
   // By the size of the result.
@@ -56,7 +56,10 @@ export function isRangeError(words: string): boolean {
   return RANGE_TOO_LARGE.some((pattern) => pattern.test(words));
 }
 
-/** The range that a refusal suggests, from its text or from `from` and `to` in its data; undefined when it suggests none. */
+/**
+ * The range that a refusal suggests, from its text or from `from` and `to` in its data; undefined when it suggests
+ * none.
+ */
 export function parseRangeSuggestion(words: string, data: unknown): RangeSuggestion | undefined {
   const limit = BLOCK_LIMITS.map((pattern) => parseBlockCount(pattern.exec(words)?.[1])).find(
     (count) => count !== undefined,

@@ -5,8 +5,8 @@ const PATH_SECRET_LENGTH_MIN = 8;
 const CREDENTIAL_LENGTH_MIN = 4;
 
 /**
- * Creates a function that removes the secrets of the provider's URL from its texts. Some providers echo the path, and their texts reach
- * logs and the database.
+ * Creates a function that removes the secrets of the provider's URL from its texts. Some providers echo the path, and
+ * their texts reach logs and the database.
  */
 export function redactUrlSecrets(url: URL): (text: string) => string {
   const urlParts = [...url.pathname.split("/"), ...url.search.slice(1).split(/[&=]/)];

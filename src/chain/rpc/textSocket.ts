@@ -56,8 +56,8 @@ export async function openTextSocket(
 }
 
 /**
- * Keeps the TCP sockets below a websocket, so that they can be destroyed: a websocket's own close waits for the other side, which may be
- * silent.
+ * Keeps the TCP sockets below a websocket, so that they can be destroyed: a websocket's own close waits for the other
+ * side, which may be silent.
  */
 function createSocketAgent(timeoutMs: number): { agent: Agent; destroy: () => void } {
   const sockets = new Set<Socket>();

@@ -3,8 +3,8 @@ import { parseKey } from "@tributary/inbox/solana/keys";
 import type { AddressFormat } from "../addressFormat.ts";
 import { AddressFingerprints } from "./addressFingerprints.ts";
 
-// Checks whether a Solana address can be a merchant's wallet, as far as the address alone shows. A token account on the curve, created with
-// its own key pair, can only be recognised by asking the chain.
+// Checks whether a Solana address can be a merchant's wallet, as far as the address alone shows. A token account on the
+// curve, created with its own key pair, can only be recognised by asking the chain.
 
 /** Programs and mints of the chain whose addresses lack the padding below. */
 const KNOWN_PROGRAMS: ReadonlySet<string> = new Set([
@@ -18,7 +18,10 @@ const KNOWN_PROGRAMS: ReadonlySet<string> = new Set([
 /** Addresses of native programs, sysvars and the incinerator end in ones as padding. */
 const PADDED_WITH_ONES = /1{8}$/;
 
-/** Why an address cannot be a wallet: it is malformed, or its funds could never be moved. Undefined when it may be a wallet. */
+/**
+ * Why an address cannot be a wallet: it is malformed, or its funds could never be moved. Undefined when it may be a
+ * wallet.
+ */
 export function findSolanaWalletProblem(
   text: string,
   mints: ReadonlySet<string>,

@@ -7,8 +7,9 @@ const SLOTS_MIN = 1_024;
 const LOAD_FACTOR_MAX = 3 / 4;
 
 /**
- * A grow-only set of addresses as texts, by 64 bits of a seeded hash: eight bytes a slot. Of 10^6 addresses it finds a foreign one once in 10^13, and
- * nobody who does not know the seed can craft one. Such a transfer is dropped when the database matches its inbox.
+ * A grow-only set of addresses as texts, by 64 bits of a seeded hash: eight bytes a slot. Of 10^6 addresses it finds a
+ * foreign one once in 10^13, and nobody who does not know the seed can craft one. Such a transfer is dropped when the
+ * database matches its inbox.
  */
 export class AddressFingerprints implements AddressMatcher {
   readonly #seed: number;

@@ -14,8 +14,9 @@ const WITNESSES_MIN = 2;
 const MINTS_MAX = 100;
 
 /**
- * Reads every configured mint and finds what is wrong with it. Remembers the authorities that it saw first, and the mints that settle nothing
- * until they are right again. Throws ProviderFailed when no provider answers; the last result then stays.
+ * Reads every configured mint and finds what is wrong with it. Remembers the authorities that it saw first, and the
+ * mints that settle nothing until they are right again. Throws ProviderFailed when no provider answers; the last result
+ * then stays.
  */
 export async function checkMints(
   context: SolanaSenderContext,

@@ -3,7 +3,8 @@ import { deriveAddress } from "@tributary/inbox/solana/derive";
 import { decodeKey, encodeKey } from "@tributary/inbox/solana/keys";
 import { solanaProgramBytes, solanaProgramHash } from "@tributary/inbox/solana/program";
 
-// What stands at an address in place of the inbox program. Only its exact code, which nobody can change any more, is the inbox program.
+// What stands at an address in place of the inbox program. Only its exact code, which nobody can change any more, is
+// the inbox program.
 
 /** The loader whose programs have their code in a second account. */
 export const UPGRADEABLE_LOADER = "BPFLoaderUpgradeab1e11111111111111111111111";

@@ -49,8 +49,8 @@ const DESCRIBING: ReadonlySet<string> = new Set([
   "groupMember",
 ]);
 /**
- * Extensions of a token account with which the inbox program pays a fee to it: withheld fee, immutable owner, guard of calls, not transferable, hook,
- * pausable. One that may require memos is not among them.
+ * Extensions of a token account with which the inbox program pays a fee to it: withheld fee, immutable owner, guard of
+ * calls, not transferable, hook, pausable. One that may require memos is not among them.
  */
 const RECEIVING: ReadonlySet<number> = new Set([2, 7, 11, 13, 15, 27]);
 export type Mint = { readonly decimals: number; readonly extensions: readonly string[] };
@@ -89,7 +89,10 @@ export function readTokenAccount(data: Buffer): TokenAccount | undefined {
   return { mint: keyAt(data, 0), owner: keyAt(data, 32), state, forfeitsFees };
 }
 
-/** Extensions of a mint whose transfers may differ from what payers and merchants expect. `named`: those that the operator accepts. */
+/**
+ * Extensions of a mint whose transfers may differ from what payers and merchants expect. `named`: those that the
+ * operator accepts.
+ */
 export function refusedExtensions({ extensions }: Mint, named: readonly IssuerPower[]): string[] {
   const accepted: ReadonlySet<string> = new Set<string>(named);
   return extensions.filter((name) => !DESCRIBING.has(name) && !accepted.has(name));

@@ -23,8 +23,8 @@ export function isWalletAddress(text: unknown): text is string {
 }
 
 /**
- * Builds the transfer from the payer's token account to the inbox's one, with the blockhash of the provider's newest block. Throws
- * ProviderFailed.
+ * Builds the transfer from the payer's token account to the inbox's one, with the blockhash of the provider's newest
+ * block. Throws ProviderFailed.
  */
 export async function preparePayment(reader: Pick<ChainReader, "head">, request: PaymentRequest): Promise<Uint8Array> {
   const { payer, inbox: address, mint, tokenProgram } = request;

@@ -7,14 +7,18 @@ import type { SolanaSenderContext } from "./send/senderContext.ts";
 import { withBudget } from "./send/settleTransaction.ts";
 import type { Outlook } from "./send/simulateSettlement.ts";
 
-/** Two equal transactions with one blockhash would be the same bytes, and the cluster takes bytes once. The limit distinguishes them. */
+/**
+ * Two equal transactions with one blockhash would be the same bytes, and the cluster takes bytes once. The limit
+ * distinguishes them.
+ */
 const DISTINCT_LIMITS = 1_000n;
 
 type UnsignedMessage = Pick<SolanaMessage, "blockhash" | "instructions">;
 
 /**
- * Prices the transaction that an outlook plans. `sign` signs it later, in the caller's database transaction. `isOptional`: it is not prepared while
- * the priority fee exceeds the ceiling. Throws SettleRefused for an outlook without a plan.
+ * Prices the transaction that an outlook plans. `sign` signs it later, in the caller's database transaction.
+ * `isOptional`: it is not prepared while the priority fee exceeds the ceiling. Throws SettleRefused for an outlook
+ * without a plan.
  */
 export async function prepareTransaction(
   world: SenderWorld,

@@ -2,7 +2,10 @@ import { deriveTokenAccount } from "@tributary/inbox/solana/derive";
 
 export type TokenAccountKey = { owner: string; mint: string; tokenProgram: string };
 
-/** A derivation takes about 0.07 milliseconds, and lists and inboxes in view ask for the same ones again. An entry takes about 250 bytes. */
+/**
+ * A derivation takes about 0.07 milliseconds, and lists and inboxes in view ask for the same ones again. An entry takes
+ * about 250 bytes.
+ */
 const known = new Map<string, string>();
 const KNOWN_MAX = 20_000;
 

@@ -8,8 +8,8 @@ const RPC_MS_MAX = 10_000;
 const CONNECTIONS_MAX = 1;
 
 /**
- * Compares the inbox program of a cluster with this release. A cluster that does not answer is no error. @throws ChainMismatch with one sentence
- * when its code differs, or a key can change it.
+ * Compares the inbox program of a cluster with this release. A cluster that does not answer is no error. @throws
+ * ChainMismatch with one sentence when its code differs, or a key can change it.
  */
 export async function verifyInboxProgram(
   { name, address, rpcUrl }: SolanaProgramConfig,

@@ -1,8 +1,8 @@
 import type { Timer } from "../../kernel/clock.ts";
 
-// What a chain holds and no reader of this release can parse: a transaction of a later version, a log in another form. One such entry must
-// not stop the range that it stands in. A reader throws ProviderFailed `unreadable` with these entries, and leaves them out once the station
-// that reads the chain has a row for each.
+// What a chain holds and no reader of this release can parse: a transaction of a later version, a log in another form.
+// One such entry must not stop the range that it stands in. A reader throws ProviderFailed `unreadable` with these
+// entries, and leaves them out once the station that reads the chain has a row for each.
 
 export type UnreadableEntry = {
   /** Names it at every provider alike: a transaction, a log of one by its number, or an account. */
@@ -24,8 +24,8 @@ export type UnreadableEntry = {
 export type UnreadableVerdict = { state: "unreadable"; reason: string } | { state: "readable" } | { state: "unknown" };
 
 /**
- * Called with what every provider of a reading answered and no reader could parse. Returns whether all of it may be left out now; the reading
- * is then repeated.
+ * Called with what every provider of a reading answered and no reader could parse. Returns whether all of it may be
+ * left out now; the reading is then repeated.
  */
 export type UnreadableHandler = (entries: readonly UnreadableEntry[]) => Promise<boolean>;
 
@@ -34,7 +34,9 @@ const ENTRIES_MAX = 20_000;
 /** After this time an entry is looked up again: it may be readable by now. */
 const TTL_MS = 600_000;
 
-/** The entries of one chain that readers leave out. It only saves work: what it forgets is looked up in the database. */
+/**
+ * The entries of one chain that readers leave out. It only saves work: what it forgets is looked up in the database.
+ */
 export class SkippedEntries {
   readonly #clock: Timer;
   readonly #untilMs = new Map<string, number>();

@@ -80,7 +80,10 @@ function readPayout(text: string): string {
   return parseKey(text) === undefined ? readAddress(text, "payout") : text;
 }
 
-/** The inboxes of intents that are paid out on EVM chains, and the intents that are paid out on Solana. Throws CommandError. */
+/**
+ * The inboxes of intents that are paid out on EVM chains, and the intents that are paid out on Solana. Throws
+ * CommandError.
+ */
 function readFile(file: string): { inboxes: VerifiedInbox[]; intents: SolanaIntent[] } {
   const text = readFileText(file);
   try {
@@ -103,7 +106,10 @@ function verifyOnEvm(inbox: VerifiedInbox, payout: string, input: CommandInput):
   };
 }
 
-/** Compares the terms with the options. An absent option takes its value from the terms; the output marks it as not compared. */
+/**
+ * Compares the terms with the options. An absent option takes its value from the terms; the output marks it as not
+ * compared.
+ */
 function checkTerms(
   { address, terms, hub, routes }: VerifiedInbox,
   payoutWallet: Hex,

@@ -164,7 +164,10 @@ function formatProvider({ name, headBlock, error, agreement }: ProviderStatus, t
   return warning === "" ? position : `${position}, ${terminal.paint("yellow", warning)}`;
 }
 
-/** One line that fits the terminal: the chain's name, a progress bar while it catches up, then details as far as they fit. */
+/**
+ * One line that fits the terminal: the chain's name, a progress bar while it catches up, then details as far as they
+ * fit.
+ */
 function formatLine(chain: WatchStatus, history: SyncHistory, terminal: Terminal): string {
   const width = Math.min(Math.max(...history.chains.map(({ chainName }) => chainName.length)), 16);
   const name = chain.chainName.slice(0, width).padEnd(width);

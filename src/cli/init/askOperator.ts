@@ -11,7 +11,10 @@ type Input = Pick<CommandInput, "values" | "flags" | "terminal">;
 /** The next line of standard input; undefined at its end. */
 type ReadLine = () => Promise<string | undefined>;
 
-/** Takes each setting from its option, else from standard input, else its default. Throws UsageError for what is missing or wrong. */
+/**
+ * Takes each setting from its option, else from standard input, else its default. Throws UsageError for what is missing
+ * or wrong.
+ */
 export async function readSettings(input: Input): Promise<InitSettings> {
   const lines = createInterface({ input: process.stdin });
   const iterator = lines[Symbol.asyncIterator]();

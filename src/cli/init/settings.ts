@@ -7,7 +7,8 @@ import { SUPPORT_EXPECTED } from "../../kernel/text/supportAddress.ts";
 import { usualUsd } from "../../config/operate/usualCosts.ts";
 import * as rules from "../../config/rules.ts";
 
-// The prompts of `tributary init`. Each has an option of the same name. A parser returns the value, or a sentence about what is expected.
+// The prompts of `tributary init`. Each has an option of the same name. A parser returns the value, or a sentence about
+// what is expected.
 
 /** A chain of the file, with the USDC that Circle issues there. */
 export type InitChain = ListedChain & { usdc: string };

@@ -163,7 +163,10 @@ function depositRow({
 
 type Token = { symbol: string; decimals: number };
 
-/** The settled token. It may differ from the payout token, after a rescue. Without known decimals, amounts are in smallest units. */
+/**
+ * The settled token. It may differ from the payout token, after a rescue. Without known decimals, amounts are in
+ * smallest units.
+ */
 function findSettlementToken(
   { caip19 }: SettlementRecord,
   { intent, deposits }: Pick<IntentSnapshot, "intent" | "deposits">,

@@ -8,7 +8,8 @@ import { withChainError } from "../../operator/client/withChainError.ts";
 import type { ChainAccess, RunOptions } from "./recoverOptions.ts";
 import { formatChain } from "./recoverOutput.ts";
 
-// What was burned for a payout's chain and has not arrived there. Anyone may have sent the burn, also a service that vanished afterwards.
+// What was burned for a payout's chain and has not arrived there. Anyone may have sent the burn, also a service that
+// vanished afterwards.
 
 export type TrackedChain = { readonly inspection: ChainInspection; readonly url: string };
 

@@ -46,7 +46,10 @@ type Receipt = {
   pending: PendingBurn[];
 };
 
-/** Receives and settles on one chain. A burn that Circle has not signed yet is `pending`. Undefined where none of the inboxes is paid out. */
+/**
+ * Receives and settles on one chain. A burn that Circle has not signed yet is `pending`. Undefined where none of the
+ * inboxes is paid out.
+ */
 export async function receiveOnChain(
   inboxes: readonly VerifiedInbox[],
   options: ReceiveOptions,

@@ -103,7 +103,10 @@ export function readRpcUrls(text: string | undefined): string[] {
   return urls;
 }
 
-/** Reads the key from a file or a variable, never from an option: option values appear in shell history and process lists. */
+/**
+ * Reads the key from a file or a variable, never from an option: option values appear in shell history and process
+ * lists.
+ */
 export function readPrivateKey({ values, environment }: Pick<CommandInput, "values" | "environment">): Hex {
   const file = values["key-file"];
   const key = (file === undefined ? (environment["TRIBUTARY_RECOVER_KEY"] ?? "") : readFileText(file)).trim();

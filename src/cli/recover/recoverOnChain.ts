@@ -26,8 +26,8 @@ export type ChainTransactions = {
 };
 
 /**
- * Settles, bridges and rescues on one chain what the options and the terms allow. A repeated run moves nothing twice. A token that refuses its
- * rescue does not stop the others, because anyone can send such a token to an inbox.
+ * Settles, bridges and rescues on one chain what the options and the terms allow. A repeated run moves nothing twice. A
+ * token that refuses its rescue does not stop the others, because anyone can send such a token to an inbox.
  */
 export async function recoverOnChain(
   inspection: ChainInspection,

@@ -16,8 +16,8 @@ export type Wallet = {
   /** Lower case. */
   address: Hex;
   /**
-   * Resolves with the hash once the transaction is mined. Throws RefusedCall when the chain refuses the call, and CommandError with the reason
-   * for every other failure.
+   * Resolves with the hash once the transaction is mined. Throws RefusedCall when the chain refuses the call, and
+   * CommandError with the reason for every other failure.
    */
   send(call: ContractCall, onSent: (txHash: Hex) => void): Promise<Hex>;
 };

@@ -55,7 +55,10 @@ async function runServe({ values, flags, asJson, terminal, environment }: Comman
   throw new CommandError("The service did not drain in time and was killed; the next start resumes its work.");
 }
 
-/** Prints the result of --check. Only a WebSocket of another chain fails it; an unreachable provider or WebSocket may be temporary. */
+/**
+ * Prints the result of --check. Only a WebSocket of another chain fails it; an unreachable provider or WebSocket may be
+ * temporary.
+ */
 async function reportCheck(
   { config, chains }: World,
   { asJson, terminal, pending }: Pick<CommandInput, "asJson" | "terminal"> & { pending: readonly string[] },

@@ -9,7 +9,10 @@ import { CommandError } from "../../operator/errors.ts";
 const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
 const SECRET_BYTES = 32;
 
-/** Reads a key file as Solana's own tools write it: a JSON list of 64 bytes, the secret and the public key. Throws CommandError. */
+/**
+ * Reads a key file as Solana's own tools write it: a JSON list of 64 bytes, the secret and the public key. Throws
+ * CommandError.
+ */
 export function readKeyFile(file: string): SolanaSigner {
   const bytes = readBytes(file);
   const seed = bytes.subarray(0, SECRET_BYTES);

@@ -135,7 +135,10 @@ export async function recoverOnSolana(
 
 const NOTHING = { what: "rescue", mint: null, units: 0n } as const;
 
-/** What the run was asked for and cannot take. What its own key may take later, and anybody may settle now, is left in silence. */
+/**
+ * What the run was asked for and cannot take. What its own key may take later, and anybody may settle now, is left in
+ * silence.
+ */
 function listRefused(
   { holdings, timestamp }: SolanaInspection,
   { key: { address: sender }, ways }: Pick<Context, "key" | "ways">,
@@ -202,7 +205,10 @@ function canLeave({ recoverable, mint }: NestedHolding, { ways, key }: Context):
   return mint === terms.mint || (ways.includes("rescue") && terms.recovery === key.address);
 }
 
-/** The permitted way that the options ask for: a rescue only where nobody can settle or bridge, or where that was not asked for. */
+/**
+ * The permitted way that the options ask for: a rescue only where nobody can settle or bridge, or where that was not
+ * asked for.
+ */
 function chooseWay(
   holding: SolanaHolding,
   ways: readonly Way[],

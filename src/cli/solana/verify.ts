@@ -178,7 +178,10 @@ function describe(
   ];
 }
 
-/** An absent option takes its value from the terms. Payout wallet, and where none is published the program, have no such default. */
+/**
+ * An absent option takes its value from the terms. Payout wallet, and where none is published the program, have no such
+ * default.
+ */
 function readExpected(
   { inbox, cluster: stated }: SolanaIntent,
   payoutWallet: string,

@@ -6,7 +6,9 @@ import { ConfigError, fieldPath, hasField, readField, readList, readSection, typ
 const ALARMS_KEYS = ["webhookUrl", "command"] as const;
 const METRICS_KEYS = ["host", "port"] as const;
 
-/** Reads who is informed about alarms. Errors never quote the URL, because it may contain a token. Throws ConfigError. */
+/**
+ * Reads who is informed about alarms. Errors never quote the URL, because it may contain a token. Throws ConfigError.
+ */
 export function readAlarms(section: ConfigSection): AlarmsConfig {
   const alarms = readSection(section.fields["alarms"] ?? {}, { path: "alarms", known: ALARMS_KEYS });
   const webhookUrl = hasField(alarms, "webhookUrl")

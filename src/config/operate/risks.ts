@@ -8,7 +8,10 @@ import { ConfigError, hasField, quoteValue, readList, type ConfigSection } from 
 export const RISKS = ["singleProvider", "unencryptedRpc", "readableKeyFile", "burnFeeRecipient"] as const;
 export type Risk = (typeof RISKS)[number];
 
-/** `where`: the key of the configuration. `problem`: a sentence without its period. `remedy`: what else to do than accept it. */
+/**
+ * `where`: the key of the configuration. `problem`: a sentence without its period. `remedy`: what else to do than
+ * accept it.
+ */
 export type FoundRisk = { risk: Risk; where: string; problem: string; remedy: string };
 
 /** Group and other users. */

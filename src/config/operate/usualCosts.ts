@@ -1,9 +1,11 @@
 import { parseUnits } from "../../kernel/units.ts";
 
-// What a stranger's small payment costs the operator on public networks, for the minimums that `init` writes and `doctor` compares. Rough figures:
-// prices of gas and coins change, and the minimums have a margin of two.
+// What a stranger's small payment costs the operator on public networks, for the minimums that `init` writes and
+// `doctor` compares. Rough figures: prices of gas and coins change, and the minimums have a margin of two.
 
-/** `usd`: of one native coin. `feePerGasGwei`: the usual price of gas, with a rollup's share of its data on Ethereum. */
+/**
+ * `usd`: of one native coin. `feePerGasGwei`: the usual price of gas, with a rollup's share of its data on Ethereum.
+ */
 type UsualCosts = { feePerGasGwei: string; usd: string };
 
 const ETHER_USD = "3000";
@@ -43,8 +45,9 @@ export function usualCostUsd(chainId: number, { gas, usd }: { gas: bigint; usd: 
 }
 
 /**
- * Minimums with which a stranger's small payment costs him more than the operator, in the smallest units of a dollar token with six decimals, in whole
- * cents. `minimumUnits` covers the transaction that empties an inbox, or gives its money to a bridge; `crossingMinimumUnits` the one that receives.
+ * Minimums with which a stranger's small payment costs him more than the operator, in the smallest units of a dollar
+ * token with six decimals, in whole cents. `minimumUnits` covers the transaction that empties an inbox, or gives its
+ * money to a bridge; `crossingMinimumUnits` the one that receives.
  */
 export function usualMinimums(
   chainId: number,

@@ -4,7 +4,8 @@ import type { BridgeConfig, ChainConfig, CctpV2Contracts, TokenConfig } from "..
 import * as rules from "../rules.ts";
 import { ConfigError, fieldPath, hasField, readField, readSection, type ConfigSection } from "../section.ts";
 
-// Circle's Cross-Chain Transfer Protocol: where its contracts are, and which tokens cross by it. Without such a token nothing has a route.
+// Circle's Cross-Chain Transfer Protocol: where its contracts are, and which tokens cross by it. Without such a token
+// nothing has a route.
 
 const CCTP_KEYS = ["domain", "messenger", "transmitter"] as const;
 const DOMAIN_MAX = 2 ** 32 - 1;

@@ -17,7 +17,9 @@ const BASE58_PAIR = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/;
 
 type FeePayer = Pick<SolanaChainConfig, "feePayer" | "feePayerKey" | "feePayerKeyFile">;
 
-/** Reads the fee payer's key pair from the variable or file that the configuration names. Errors never quote the key. */
+/**
+ * Reads the fee payer's key pair from the variable or file that the configuration names. Errors never quote the key.
+ */
 export function readFeePayer(section: ConfigSection, context: GasKeyContext): FeePayer {
   const fromVariable = hasField(section, "feePayerKeyEnv");
   if (fromVariable === hasField(section, "feePayerKeyFile")) {

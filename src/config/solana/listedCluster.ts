@@ -21,8 +21,8 @@ const LISTED_KEYS = [
 export type ListedCluster = { description: ChainDescription; program: SolanaProgramConfig | undefined };
 
 /**
- * Reads a Solana entry of `chains` without `rpcUrls`. Its tokens are origins; the service neither watches it nor settles on it. With `rpcUrl`
- * the start compares the cluster's inbox program.
+ * Reads a Solana entry of `chains` without `rpcUrls`. Its tokens are origins; the service neither watches it nor
+ * settles on it. With `rpcUrl` the start compares the cluster's inbox program.
  */
 export function readListedCluster(value: unknown, path: string, environment: Environment): ListedCluster {
   const section = readSection(value, { path, known: LISTED_KEYS });

@@ -10,9 +10,10 @@ export class DirectoryInUse extends Error {
 }
 
 /**
- * Locks `directory` (created when missing) for this process, or throws DirectoryInUse at once with the holder's process id. The lock is an
- * SQLite file held open for writing: the operating system releases it when the process ends in any way. No code here may open and close
- * that file again, because closing any handle of it drops the lock of the whole process.
+ * Locks `directory` (created when missing) for this process, or throws DirectoryInUse at once with the holder's process
+ * id. The lock is an SQLite file held open for writing: the operating system releases it when the process ends in any
+ * way. No code here may open and close that file again, because closing any handle of it drops the lock of the whole
+ * process.
  */
 export function lockDirectory(directory: string): DirectoryLock {
   mkdirSync(directory, { recursive: true });

@@ -54,7 +54,9 @@ export class EmbeddedServer {
     }
   }
 
-  /** Runs one statement in one round trip of the wire protocol: parse (unless prepared), bind, describe, execute, sync. */
+  /**
+   * Runs one statement in one round trip of the wire protocol: parse (unless prepared), bind, describe, execute, sync.
+   */
   async runStatement(text: string, values: (string | null)[]): Promise<StatementResult> {
     if (this.aborted !== undefined) throw this.aborted;
     const { serialize } = protocol;

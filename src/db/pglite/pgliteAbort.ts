@@ -12,9 +12,9 @@ type Engine = {
 };
 
 /**
- * Turns a crash of the WebAssembly engine into a DatabaseCrashed. PGlite itself swallows the exception and enters its main loop again, so
- * an engine that always throws blocks the thread permanently. The three functions replaced here run after such an exception, and each now
- * ends the round trip.
+ * Turns a crash of the WebAssembly engine into a DatabaseCrashed. PGlite itself swallows the exception and enters its
+ * main loop again, so an engine that always throws blocks the thread permanently. The three functions replaced here run
+ * after such an exception, and each now ends the round trip.
  */
 export function crashOnAbort(pglite: PGlite, onAbort: (error: DatabaseCrashed) => void): void {
   const engine = engineOf(pglite);

@@ -6,7 +6,8 @@ import { createEmbeddedDatabase } from "../database.ts";
 import { migrate } from "../migrate.ts";
 import { EmbeddedServer } from "./pglite.ts";
 
-// A new embedded database takes seconds to create; one loaded from a dump takes half a second. So the first one is cached as a file.
+// A new embedded database takes seconds to create; one loaded from a dump takes half a second. So the first one is
+// cached as a file.
 
 export type SnapshotOptions = {
   /** The directory of the cached dumps (about 40 MB each); created when missing. */
@@ -15,7 +16,10 @@ export type SnapshotOptions = {
   appliedAt: Date;
 };
 
-/** Returns a dump of an empty, migrated database, and creates it when this version has none. Concurrent processes are safe. */
+/**
+ * Returns a dump of an empty, migrated database, and creates it when this version has none. Concurrent processes are
+ * safe.
+ */
 export async function loadMigratedSnapshot({ cacheDirectory, appliedAt }: SnapshotOptions): Promise<Blob> {
   const name = `pglite-${await schemaDigest()}.tar`;
   const file = join(cacheDirectory, name);

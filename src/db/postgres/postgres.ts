@@ -10,7 +10,10 @@ import type { TransactionGuard } from "../transactionGuard.ts";
 import { StatementBatch, type Outcome, type Parameters } from "./statementBatch.ts";
 import { encodeParameter } from "../parameters.ts";
 
-/** How long a session counts as writable: a server that becomes read-only may stay connected, and reads from it would be old. */
+/**
+ * How long a session counts as writable: a server that becomes read-only may stay connected, and reads from it would be
+ * old.
+ */
 const CHECK_INTERVAL_MS = 2_000;
 /** A connection lives no longer, so that a pool follows a changed address of the server. */
 const LIFETIME_S = 600;
@@ -24,7 +27,9 @@ export type PostgresOptions = {
   statementTimeoutMs?: number;
   /** The longest wait for a free or new connection, in milliseconds; 5,000 by default. */
   connectTimeoutMs?: number;
-  /** Accepts a server that may lose committed transactions on a power failure, such as one with fsync off. For tests. */
+  /**
+   * Accepts a server that may lose committed transactions on a power failure, such as one with fsync off. For tests.
+   */
   allowUnsafeFsync?: boolean;
 };
 
@@ -103,8 +108,8 @@ export class PooledDriver extends SessionDriver<PooledSession> {
   }
 
   /**
-   * Rejects with DatabaseReadOnly while new connections reach a server that takes no writes. Sessions that stayed on such a server end, so
-   * that the pool returns by itself when another server answers.
+   * Rejects with DatabaseReadOnly while new connections reach a server that takes no writes. Sessions that stayed on
+   * such a server end, so that the pool returns by itself when another server answers.
    */
   override async acquire(): Promise<PooledSession> {
     for (let left = this.#poolSizeMax; ; left -= 1) {
@@ -160,7 +165,8 @@ export class PooledDriver extends SessionDriver<PooledSession> {
     if (!this.#pool.ending) await this.#pool.end();
   }
 
-  // The decoders depend on the first three. The timeouts release locks that a stuck session would otherwise hold permanently.
+  // The decoders depend on the first three. The timeouts release locks that a stuck session would otherwise hold
+  // permanently.
   #sessionSettings(): string[] {
     return [
       "set timezone = 'UTC'",

@@ -16,7 +16,10 @@ const ANSWER_MS_MAX = 5_000;
 
 type Rows = { rows: Record<string, unknown>[] };
 
-/** Prepares a session with `settings`, statements separated by semicolons. Throws DatabaseReadOnly when its server takes no writes. */
+/**
+ * Prepares a session with `settings`, statements separated by semicolons. Throws DatabaseReadOnly when its server takes
+ * no writes.
+ */
 export async function checkSession(client: pg.ClientBase, settings: readonly string[]): Promise<void> {
   const text = [...settings, `select ${IS_READ_ONLY} as "isReadOnly"`].join("; ");
   const query: pg.QueryConfig & { query_timeout: number } = { text, query_timeout: ANSWER_MS_MAX };
@@ -26,7 +29,10 @@ export async function checkSession(client: pg.ClientBase, settings: readonly str
   if (last?.rows[0]?.["isReadOnly"] !== false) throw new DatabaseReadOnly();
 }
 
-/** Throws DatabaseUnusable when the server is too old, loses committed transactions on a power failure, or cannot store every text. */
+/**
+ * Throws DatabaseUnusable when the server is too old, loses committed transactions on a power failure, or cannot store
+ * every text.
+ */
 export async function checkServer(
   session: { runStatement(text: string, parameters: string[]): Promise<Rows> },
   { allowUnsafeFsync = false }: { allowUnsafeFsync?: boolean | undefined },

@@ -2,8 +2,8 @@ import type pg from "pg";
 import { getDecoder } from "../decoders.ts";
 import type { StatementResult } from "../driver.ts";
 
-// Several executions of one prepared statement in one message, which pg itself cannot send. The server describes the columns only once a
-// connection. The bench shows that a read of an intent needs both: see docs/bench.md.
+// Several executions of one prepared statement in one message, which pg itself cannot send. The server describes the
+// columns only once a connection. The bench shows that a read of an intent needs both: see docs/bench.md.
 
 type Column = { readonly name: string; readonly decode: (text: string) => unknown };
 type ResultShape = { readonly columns: readonly Column[]; readonly emptyRow: Readonly<Record<string, unknown>> };
@@ -28,15 +28,16 @@ export type Outcome = PromiseSettledResult<StatementResult>;
 export type Parameters = readonly (string | null)[];
 
 /**
- * Executions of one statement, for one call of a client's `query`. The server skips the executions behind one that failed. It runs the
- * others as one transaction, so the statement must only read.
+ * Executions of one statement, for one call of a client's `query`. The server skips the executions behind one that
+ * failed. It runs the others as one transaction, so the statement must only read.
  */
 export class StatementBatch implements pg.Submittable {
   readonly name: string;
   readonly text: string;
   /**
-   * Resolves when the server has finished. After a failed execution, which is then the last outcome, there are fewer outcomes than
-   * executions. After a lost connection or a failed commit all of them are rejected. Never rejects itself.
+   * Resolves when the server has finished. After a failed execution, which is then the last outcome, there are fewer
+   * outcomes than executions. After a lost connection or a failed commit all of them are rejected. Never rejects
+   * itself.
    */
   readonly outcomes: Promise<Outcome[]>;
   readonly #executions: readonly Parameters[];
@@ -109,8 +110,8 @@ export class StatementBatch implements pg.Submittable {
   handleError(reason: unknown): void {
     const isOfServer = typeof reason === "object" && reason !== null && "severity" in reason;
     const rejected: Outcome = { status: "rejected", reason };
-    // An error of the server belongs to the next execution. After the last execution it means that the commit failed. An error of the
-    // connection leaves all outcomes unknown.
+    // An error of the server belongs to the next execution. After the last execution it means that the commit failed.
+    // An error of the connection leaves all outcomes unknown.
     const isOfNext = isOfServer && this.#outcomes.length < this.#executions.length;
     this.#completion.resolve(isOfNext ? [...this.#outcomes, rejected] : this.#executions.map(() => rejected));
   }

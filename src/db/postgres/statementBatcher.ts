@@ -1,10 +1,13 @@
 import type { StatementResult } from "../driver.ts";
 import type { Outcome, Parameters } from "./statementBatch.ts";
 
-// Executions of one statement that start in the same turn of the event loop go to the server and back together: sending and receiving cost
-// both sides more than the statement does. No execution waits for a fuller batch, and no batch waits for another.
+// Executions of one statement that start in the same turn of the event loop go to the server and back together: sending
+// and receiving cost both sides more than the statement does. No execution waits for a fuller batch, and no batch waits
+// for another.
 
-/** Runs a statement with each of the parameters. Resolves with the outcomes of the first executions, at least of one. */
+/**
+ * Runs a statement with each of the parameters. Resolves with the outcomes of the first executions, at least of one.
+ */
 export type RunBatch = (text: string, executions: readonly Parameters[]) => Promise<readonly Outcome[]>;
 
 type PendingQuery = {

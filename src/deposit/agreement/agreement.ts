@@ -25,7 +25,10 @@ export type AgreementOutcome =
 export type AgreementRule = {
   /** The minimum number of equal verdicts. */
   requiredProviders: number;
-  /** Whether the deposit may be counted at the heights that a provider reports, and at the age of the deposit's block by its clock. */
+  /**
+   * Whether the deposit may be counted at the heights that a provider reports, and at the age of the deposit's block by
+   * its clock.
+   */
   isFinalAt: (head: ReportedHeights) => boolean;
 };
 
@@ -48,8 +51,9 @@ export function evaluateAgreement(votes: readonly ProviderVote[], rule: Agreemen
 export type SingleProviderTotal = { intentId: string; chain: string; decimals: number; units: bigint };
 
 /**
- * Ids of one intent's deposits that more providers must confirm before they count. Per chain these are all unverified deposits, once
- * their sum with the single-provider deposits counted before is above the limit. Splitting a payment evades a limit per deposit.
+ * Ids of one intent's deposits that more providers must confirm before they count. Per chain these are all unverified
+ * deposits, once their sum with the single-provider deposits counted before is above the limit. Splitting a payment
+ * evades a limit per deposit.
  */
 export function findOverSingleProviderLimit(
   changes: readonly DepositChange[],
@@ -81,7 +85,10 @@ export function toPriceUnits(deposit: Deposit): bigint {
   return convertUnits(deposit.amount_units, deposit.token_decimals, PRICE_DECIMALS);
 }
 
-/** The attempt at which a deposit becomes held. The earlier ones bridge short outages, and about two minutes for providers that lag. */
+/**
+ * The attempt at which a deposit becomes held. The earlier ones bridge short outages, and about two minutes for
+ * providers that lag.
+ */
 const TRIES_UNTIL_HELD = 3;
 const TRIES_UNTIL_HELD_NOT_FINAL = 8;
 /** The attempt at which a denied movement is orphaned: during a reorg the providers' verdicts may still change. */

@@ -8,7 +8,8 @@ import type { ProviderVerdict } from "../../watch/providers/verifyWithProvider.t
 import type { ProviderVote } from "./agreement.ts";
 import { AGREEMENT_REASONS, type Deposit } from "../deposit.ts";
 
-// The verifications of deposits with several providers. Each is a row, so that another process resumes it after a crash.
+// The verifications of deposits with several providers. Each is a row, so that another process resumes it after a
+// crash.
 
 /** Opens a verification for each deposit, due at once. An open verification of the same block stays unchanged. */
 export async function insertVerifications(
@@ -48,8 +49,8 @@ export type ClaimedVerification = {
 };
 
 /**
- * Leases due verifications until `leaseUntil`, longest due first. `waitMsMax` is the longest lease or delay in milliseconds. Other processes skip them until the lease expires, and resume them
- * if this process crashes.
+ * Leases due verifications until `leaseUntil`, longest due first. `waitMsMax` is the longest lease or delay in
+ * milliseconds. Other processes skip them until the lease expires, and resume them if this process crashes.
  */
 export async function claimVerifications(
   tx: Tx,
@@ -93,8 +94,8 @@ export async function claimVerifications(
 }
 
 /**
- * Locks a claimed verification until the end of the transaction. Returns false when another process has claimed it since, or when it was
- * reopened: then the votes of the former claim are out of date.
+ * Locks a claimed verification until the end of the transaction. Returns false when another process has claimed it
+ * since, or when it was reopened: then the votes of the former claim are out of date.
  */
 export async function lockClaimedVerification(
   tx: Tx,

@@ -36,14 +36,20 @@ export type VerifyWorld = DepositWorld & Pick<World, "wake" | "memory">;
 
 /** Verifications per call. Each one queries every provider, all at the same time. */
 const VERIFICATIONS_MAX = 20;
-/** Longer than the slowest provider takes to time out, and than any delay of a retry. After a crash another process resumes the verification then. */
+/**
+ * Longer than the slowest provider takes to time out, and than any delay of a retry. After a crash another process
+ * resumes the verification then.
+ */
 const LEASE_MS = 120_000;
-/** A provider that showed what the others deny is asked last for this long, so that it does not show it again at once. */
+/**
+ * A provider that showed what the others deny is asked last for this long, so that it does not show it again at once.
+ */
 const COOLDOWN_MS = 600_000;
 
 /**
- * Verifies deposits above the single-provider limit with every provider of a chain, and counts, holds or drops each by the outcome.
- * A call is bounded, and any number of processes may run it at once. Returns the number of verifications in `asked`.
+ * Verifies deposits above the single-provider limit with every provider of a chain, and counts, holds or drops each by
+ * the outcome. A call is bounded, and any number of processes may run it at once. Returns the number of verifications
+ * in `asked`.
  */
 export async function verifyDeposits(world: VerifyWorld, chain: Chain): Promise<{ asked: number; isDone: boolean }> {
   const config = findWatchedChain(world.catalog, chain.caip2);
@@ -112,7 +118,10 @@ async function resolveVerification(world: VerifyWorld, round: VerificationRound)
   if (result.after.status !== result.before.status || result.outcome === "agreed") world.wake.notify("events");
 }
 
-/** Writes the votes and applies their outcome to the deposit. Undefined when the deposit has changed since, or the lease was lost. */
+/**
+ * Writes the votes and applies their outcome to the deposit. Undefined when the deposit has changed since, or the lease
+ * was lost.
+ */
 async function saveResult(world: VerifyWorld, round: VerificationRound): Promise<VerificationResult | undefined> {
   const { verification, config, votes } = round;
   const { caip2: chain } = round.chain;
@@ -171,7 +180,9 @@ function needsVerification(deposit: Deposit, { movement }: ClaimedVerification):
   return isOpen && deposit.agreed_at === null && deposit.block_hash === movement.block_hash;
 }
 
-/** Logs an alarm when a deposit becomes held, or when other providers outvote a denial. Both list every provider's vote. */
+/**
+ * Logs an alarm when a deposit becomes held, or when other providers outvote a denial. Both list every provider's vote.
+ */
 function logVerdict(
   world: VerifyWorld,
   round: VerificationRound,
@@ -203,8 +214,8 @@ function formatVote(vote: ProviderVote): string {
 }
 
 /**
- * Deletes up to `limit` verifications that were agreed before the retention, and returns their number. Their deposits keep the time of the
- * agreement.
+ * Deletes up to `limit` verifications that were agreed before the retention, and returns their number. Their deposits
+ * keep the time of the agreement.
  */
 export async function purgeVerifications(
   { db, clock, config }: Pick<World, "db" | "clock" | "config">,

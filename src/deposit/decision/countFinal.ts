@@ -18,7 +18,10 @@ export type CountContext = {
   at: Date;
 };
 
-/** Confirms deposits that became final, and counts the countable ones. Unchanged deposits are returned as the same objects. */
+/**
+ * Confirms deposits that became final, and counts the countable ones. Unchanged deposits are returned as the same
+ * objects.
+ */
 export function countFinal(intent: IntentRow, deposits: readonly Deposit[], context: CountContext): Deposit[] {
   const confirmed = deposits.map((deposit) => confirmDeposit(deposit, context));
   const waiting = confirmed.filter((deposit) => deposit.status === "confirmed" && !context.unverified.has(deposit.id));
@@ -31,7 +34,10 @@ export function countFinal(intent: IntentRow, deposits: readonly Deposit[], cont
   });
 }
 
-/** A confirmed deposit that a stricter rule does not confirm any more is seen again. Unchanged deposits are returned as the same objects. */
+/**
+ * A confirmed deposit that a stricter rule does not confirm any more is seen again. Unchanged deposits are returned as
+ * the same objects.
+ */
 export function confirmOrReturn(deposit: Deposit, finalBlocks: FinalBlocks, at: Date): Deposit {
   if (deposit.status !== "confirmed" || deposit.block_number <= (finalBlocks.get(deposit.chain) ?? -1n)) return deposit;
   return { ...deposit, status: "seen", reason: null, confirmed_at: null, updated_at: at };
@@ -56,9 +62,10 @@ function countDeposit(deposit: Deposit, intent: IntentRow, at: Date): Deposit {
 }
 
 /**
- * Selects the waiting deposits that count. All count once they reach the price together with the counted amount: minimums never delay a
- * fully paid intent. Otherwise a chain and token counts once its waiting sum reaches the minimum. The loop evaluates each block on its
- * own, in block order, so that the result is independent of the batches in which blocks were read.
+ * Selects the waiting deposits that count. All count once they reach the price together with the counted amount:
+ * minimums never delay a fully paid intent. Otherwise a chain and token counts once its waiting sum reaches the
+ * minimum. The loop evaluates each block on its own, in block order, so that the result is independent of the batches
+ * in which blocks were read.
  */
 function selectCountable(
   intent: IntentRow,

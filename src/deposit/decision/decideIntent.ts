@@ -10,7 +10,8 @@ import { confirmOrReturn, countFinal, isPriceDeliverable, type CountContext } fr
 import type { IntentFacts } from "./facts.ts";
 import { resolveFinality, type ChainFinality } from "./exposure.ts";
 
-// The one decision about the money of an intent: which deposits are final, by which rule, what counts, and whether the price is reached.
+// The one decision about the money of an intent: which deposits are final, by which rule, what counts, and whether the
+// price is reached.
 
 /** An event, and the change that it shows. */
 export type DecidedEvent =
@@ -32,8 +33,9 @@ export type Decision = {
 };
 
 /**
- * Decides a locked intent with the facts of all its chains. On a chain that is behind, nothing becomes final or counts, nothing helps to reach
- * the price, and what is there still makes the rules of the other chains stricter. What counted there stays counted.
+ * Decides a locked intent with the facts of all its chains. On a chain that is behind, nothing becomes final or counts,
+ * nothing helps to reach the price, and what is there still makes the rules of the other chains stricter. What counted
+ * there stays counted.
  */
 export function decideIntent(intent: IntentRow, facts: IntentFacts): Decision {
   const finality = resolveFinality(facts);
@@ -87,7 +89,10 @@ function progressOf(intent: IntentRow, facts: IntentFacts, changes: readonly Dep
   return computeIntentProgress(intent, { changes, holdings }, { isDestinationTaken: true, at });
 }
 
-/** Updates what a deposit that is not final still requires: later deposits may raise the tier, also those of other chains. */
+/**
+ * Updates what a deposit that is not final still requires: later deposits may raise the tier, also those of other
+ * chains.
+ */
 function withRequirement(deposit: Deposit, finalityOf: FinalityOf): Deposit {
   const rule = finalityOf.get(deposit.chain);
   if (deposit.status !== "seen" || rule === undefined) return deposit;

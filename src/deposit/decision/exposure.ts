@@ -32,7 +32,10 @@ export function exposureOn(facts: IntentFacts, chain: string): IntentExposure {
   return { exposures: exposures.get(chain) ?? [], elsewhereUnits };
 }
 
-/** The rule of each chain on which the intent has such deposits. Chains that were never read, or that have no rule, have none. */
+/**
+ * The rule of each chain on which the intent has such deposits. Chains that were never read, or that have no rule, have
+ * none.
+ */
 export function resolveFinality(facts: IntentFacts): ReadonlyMap<string, ChainFinality> {
   const rules = new Map<string, ChainFinality>();
   for (const chain of exposuresByChain(facts).keys()) {

@@ -6,14 +6,18 @@ import type { HandoverCursorTable } from "../../db/roadSchema.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import type { DepositRow } from "../deposit.ts";
 
-// The statements that read the facts of intents. The caller holds the locks of the intents, so their deposits and holdings stay as they are.
+// The statements that read the facts of intents. The caller holds the locks of the intents, so their deposits and
+// holdings stay as they are.
 
 /** SQL for the deposits that are in no final state: an index has exactly this condition. */
 const IS_UNDECIDED = sql<boolean>`
   (deposit.status in ('seen','confirmed')
     or deposit.status = 'held' and deposit.reason in ('provider_disagreement','provider_agreement_pending'))`;
 
-/** SQL for the chains of intents: where they have holdings or undecided deposits, and one that the caller names. What counted has a holding. */
+/**
+ * SQL for the chains of intents: where they have holdings or undecided deposits, and one that the caller names. What
+ * counted has a holding.
+ */
 const chainsOf = (intentIds: readonly string[], chain: Caip2) => sql`
   select held.intent_id, held.chain from unnest(${array(intentIds, "text")}) as asked (intent_id)
     cross join lateral (select * from holding where holding.intent_id = asked.intent_id offset 0) as held
@@ -30,8 +34,9 @@ export type FactScope = {
 export type IntentChain = { intentId: string; chain: Caip2; isBehind: boolean };
 
 /**
- * The chains of these intents, and whether movements of the intent wait there beyond the station's cursor, or it is quarantined: its deposits
- * do not match the chain yet. `upto` is the cursor of the caller's chain after its batch. Other cursors are read, not locked.
+ * The chains of these intents, and whether movements of the intent wait there beyond the station's cursor, or it is
+ * quarantined: its deposits do not match the chain yet. `upto` is the cursor of the caller's chain after its batch.
+ * Other cursors are read, not locked.
  */
 export async function listIntentChains(
   tx: Tx,
@@ -56,8 +61,8 @@ export async function listIntentChains(
 }
 
 /**
- * The deposits that decide what counts for these intents: those in no final state, those above the given block of their chain, which a reorg may
- * still drop, and those of the given movements.
+ * The deposits that decide what counts for these intents: those in no final state, those above the given block of their
+ * chain, which a reorg may still drop, and those of the given movements.
  */
 export async function listDepositsToDecide(
   tx: Tx,

@@ -14,7 +14,9 @@ export type ChainFacts = {
   tiers: readonly FinalityTier[];
   /** The lowest final block of all tiers. What is in blocks up to it exposes nothing. */
   lowestFinalBlock: bigint;
-  /** Whether movements of the intent wait there, or it is quarantined. Its deposits may no longer match the chain then. */
+  /**
+   * Whether movements of the intent wait there, or it is quarantined. Its deposits may no longer match the chain then.
+   */
   isBehind: boolean;
   agreement: AgreementPolicy | undefined;
 };
@@ -22,7 +24,9 @@ export type ChainFacts = {
 type Parts = {
   /** Each chain on which the intent has deposits or holdings. */
   chains: ReadonlyMap<string, ChainFacts>;
-  /** The deposits that are not in a final state or that a reorg may still drop, with what the caller learned about them. */
+  /**
+   * The deposits that are not in a final state or that a reorg may still drop, with what the caller learned about them.
+   */
   deposits: readonly DepositChange[];
   /** Every holding of the intent, with what the caller learned about it. */
   holdings: readonly HoldingChange[];
@@ -35,8 +39,9 @@ type Parts = {
 };
 
 /**
- * All facts by which one locked intent is decided: those of every chain that it has money on. Only `readFacts` makes them from rows, and nobody
- * can leave out a part: callers replace single deposits and holdings by what they learned, and the others stay.
+ * All facts by which one locked intent is decided: those of every chain that it has money on. Only `readFacts` makes
+ * them from rows, and nobody can leave out a part: callers replace single deposits and holdings by what they learned,
+ * and the others stay.
  */
 export class IntentFacts implements Readonly<Parts> {
   readonly chains: Parts["chains"];

@@ -11,8 +11,8 @@ import type { IntentRow } from "../../intent/store.ts";
 import { lastFinalBlock } from "../../watch/finality.ts";
 import { listHeads } from "../store.ts";
 
-// Random money on three chains, with reorganisations and loops that run in any order. Nothing counts before its rule over all chains holds, and
-// whoever pays what remains is paid.
+// Random money on three chains, with reorganisations and loops that run in any order. Nothing counts before its rule
+// over all chains holds, and whoever pays what remains is paid.
 
 const SEED_FIRST = Number(process.env["TRIBUTARY_MONEY_FIRST"] ?? 1);
 const SEEDS = Number(process.env["TRIBUTARY_MONEY_SEEDS"] ?? 2);

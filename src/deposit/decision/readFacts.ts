@@ -27,8 +27,9 @@ type FactsRequest = {
 };
 
 /**
- * Reads the facts of locked intents. The order matters: heads come before what waits, because a head of a branch that replaced a block shows with
- * it the movements of that block as changed. So a deposit is never counted by a head that no longer has its block.
+ * Reads the facts of locked intents. The order matters: heads come before what waits, because a head of a branch that
+ * replaced a block shows with it the movements of that block as changed. So a deposit is never counted by a head that
+ * no longer has its block.
  */
 export async function readFacts(
   tx: Tx,

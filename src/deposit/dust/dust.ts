@@ -6,12 +6,13 @@ import type { IntentRow } from "../../intent/store.ts";
 import { convertUnits } from "../../kernel/units.ts";
 import type { MovementRow } from "../../watch/movement.ts";
 
-// Dust: a transfer into an inbox that is below the intent's minimum and does not reach its price alone. Anybody can send any number of
-// them for almost nothing, so dust has no row and no event of its own. Each inbox holds sums instead, and dust counts by whole blocks.
+// Dust: a transfer into an inbox that is below the intent's minimum and does not reach its price alone. Anybody can
+// send any number of them for almost nothing, so dust has no row and no event of its own. Each inbox holds sums
+// instead, and dust counts by whole blocks.
 
 /**
- * Whether a transfer into an inbox is below the minimum and does not reach the price alone. In an asset without a way to the payout the same
- * amount at par decides; without known decimals none is.
+ * Whether a transfer into an inbox is below the minimum and does not reach the price alone. In an asset without a way
+ * to the payout the same amount at par decides; without known decimals none is.
  */
 export function isBelowMinimum(
   intent: IntentRow,
@@ -38,9 +39,9 @@ export type DustBlock = { blockNumber: bigint; count: bigint; units: bigint; hel
 export type HoldingChange = { before: Holding; after: Holding };
 
 /**
- * Adds final blocks of dust, in ascending order, to a holding whose sums then reach `uptoBlock`. Waiting dust counts at the block in which
- * it reaches the minimum. Whole blocks decide, so the result does not depend on how many blocks a call adds.
- * Without a minimum nothing counts.
+ * Adds final blocks of dust, in ascending order, to a holding whose sums then reach `uptoBlock`. Waiting dust counts at
+ * the block in which it reaches the minimum. Whole blocks decide, so the result does not depend on how many blocks a
+ * call adds. Without a minimum nothing counts.
  */
 export function addDustBlocks(
   holding: Holding,

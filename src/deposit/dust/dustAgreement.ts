@@ -15,8 +15,8 @@ export function dustTotals(intent: IntentRow, holdings: readonly HoldingChange[]
 }
 
 /**
- * Whether the waiting dust may count now. Above the single-provider limit, enough providers must confirm the inbox's balance first, because
- * a provider that invents one transfer can invent any number of small ones.
+ * Whether the waiting dust may count now. Above the single-provider limit, enough providers must confirm the inbox's
+ * balance first, because a provider that invents one transfer can invent any number of small ones.
  */
 export function canCountDust(
   holding: Holding,

@@ -9,8 +9,8 @@ import { listLastDust, type DustRow } from "./dustStore.ts";
 import { dustDeposit } from "./listDeposits.ts";
 
 /**
- * The object of the one event for all dust that counts, or leaves the chain, together. `depositCount` is their number, `amountUnits` and
- * `countedUnits` are their sums, and the other fields are those of the last of them.
+ * The object of the one event for all dust that counts, or leaves the chain, together. `depositCount` is their number,
+ * `amountUnits` and `countedUnits` are their sums, and the other fields are those of the last of them.
  */
 type DustRecord = DepositRecord & { depositCount: number };
 

@@ -21,8 +21,8 @@ export async function listMovementsWithDeposit(tx: Tx, movements: readonly Movem
 }
 
 /**
- * Notes in the holdings that dust is not in their sums yet. Dust in a block that is summed already, or was, makes the sums stale. Only dust in
- * the payout asset has sums; in another asset it is held permanently.
+ * Notes in the holdings that dust is not in their sums yet. Dust in a block that is summed already, or was, makes the
+ * sums stale. Only dust in the payout asset has sums; in another asset it is held permanently.
  */
 export async function noteDust(tx: Tx, dust: readonly MovementRow[]): Promise<void> {
   if (dust.length === 0) return;
@@ -108,7 +108,10 @@ export async function listUnsummedHoldings(
 
 export type HoldingKey = Pick<Holding, "intent_id" | "chain" | "token">;
 
-/** Dust rows of one inbox are movements without a deposit; the station has processed all of them when no movement of the intent waits. */
+/**
+ * Dust rows of one inbox are movements without a deposit; the station has processed all of them when no movement of the
+ * intent waits.
+ */
 const dustOf = (holding: RawBuilder<unknown>) => sql`
   movement.intent_id = ${holding}.intent_id and movement.chain = ${holding}.chain and movement.token = ${holding}.token
   and movement.direction = 'in' and movement.orphaned_at is null and movement.explained_by is null
@@ -124,8 +127,8 @@ const lastSweepOf = (holding: RawBuilder<unknown>) => sql`
 export type DustPage = { key: HoldingKey; uptoBlock: bigint; blocks: DustBlock[] };
 
 /**
- * The dust of these holdings from `dust_from` up to `finalBlock`, summed by block. Each page ends with a whole block once it has
- * read `rowsMax` movements; `uptoBlock` is then that block.
+ * The dust of these holdings from `dust_from` up to `finalBlock`, summed by block. Each page ends with a whole block
+ * once it has read `rowsMax` movements; `uptoBlock` is then that block.
  */
 export async function sumDustBlocks(
   tx: Tx,
@@ -175,7 +178,10 @@ export async function markSumsStale(tx: Tx, { chain, above }: { chain: Caip2; ab
     .execute();
 }
 
-/** Writes the dust columns of changed holdings, and the block in which their next dust is. The caller holds the intents' locks. */
+/**
+ * Writes the dust columns of changed holdings, and the block in which their next dust is. The caller holds the intents'
+ * locks.
+ */
 export async function writeHoldings(tx: Tx, holdings: readonly Holding[]): Promise<void> {
   if (holdings.length === 0) return;
   await sql`
@@ -196,13 +202,16 @@ export async function writeHoldings(tx: Tx, holdings: readonly Holding[]): Promi
 const isReachedBy = (units: RawBuilder<unknown>) => sql`
   (${units} * ${BPS}::int8 >= intent.price_token_units * (${BPS}::int8 - intent.underpay_tolerance_bps))`;
 
-/** SQL for whether it reaches the price, or less than a millionth of the payout currency is missing: \`isDeliverable\`. */
+/**
+ * SQL for whether it reaches the price, or less than a millionth of the payout currency is missing: \`isDeliverable\`.
+ */
 const isNearlyReachedBy = (units: RawBuilder<unknown>) => sql`
   (${isReachedBy(units)} or intent.price_token_units - ${units} < 10::numeric ^ (intent.payout_decimals - ${PRICE_DECIMALS}::int4))`;
 
 /**
- * SQL for whether counted money belongs to a price that is not delivered yet. A price up to which a millionth is missing is delivered, and the
- * rest of it once more when it is complete. So nobody can have the service settle one unit after the other.
+ * SQL for whether counted money belongs to a price that is not delivered yet. A price up to which a millionth is
+ * missing is delivered, and the rest of it once more when it is complete. So nobody can have the service settle one
+ * unit after the other.
  */
 const BELONGS_TO_PRICE = sql`
   (not ${isNearlyReachedBy(sql`intent.settled_units`)}
@@ -221,9 +230,10 @@ const holdingsOf = (intentIds: readonly string[], name = "holding") => sql`
     select * from holding where holding.intent_id = named.named_id offset 0) as held) as ${sql.ref(name)}`;
 
 /**
- * Computes for these intents again what is counted and in no landed sweep, and from when a settlement should be planned. Every transaction
- * that counts, drops, plans or sweeps calls it before its end, under the intents' locks. A price that is reached is settled whatever the minimum.
- * Further money waits until it reaches the minimum. Otherwise tiny amounts would each cost a fee.
+ * Computes for these intents again what is counted and in no landed sweep, and from when a settlement should be
+ * planned. Every transaction that counts, drops, plans or sweeps calls it before its end, under the intents' locks. A
+ * price that is reached is settled whatever the minimum. Further money waits until it reaches the minimum. Otherwise
+ * tiny amounts would each cost a fee.
  */
 export async function refreshHoldings(tx: Tx, intentIds: readonly string[]): Promise<void> {
   if (intentIds.length === 0) return;
@@ -271,7 +281,9 @@ export async function refreshHoldings(tx: Tx, intentIds: readonly string[]): Pro
   );
 }
 
-/** Computes for these intents again how much of their dust no sweep has taken, after sweeps were observed or reverted. */
+/**
+ * Computes for these intents again how much of their dust no sweep has taken, after sweeps were observed or reverted.
+ */
 export async function refreshHeldDust(tx: Tx, intentIds: readonly string[]): Promise<void> {
   if (intentIds.length === 0) return;
   await sql`
@@ -291,7 +303,10 @@ export async function refreshHeldDust(tx: Tx, intentIds: readonly string[]): Pro
   );
 }
 
-/** Computes again what sweeps left in these inboxes, after transfers out of them were observed or reverted. Most leave nothing, and no row. */
+/**
+ * Computes again what sweeps left in these inboxes, after transfers out of them were observed or reverted. Most leave
+ * nothing, and no row.
+ */
 export async function refreshRests(tx: Tx, inboxes: readonly HoldingKey[]): Promise<void> {
   if (inboxes.length === 0) return;
   await sql`
@@ -310,7 +325,10 @@ export async function refreshRests(tx: Tx, inboxes: readonly HoldingKey[]): Prom
       is distinct from (excluded.rest_block, excluded.rest_place, excluded.rest_units)`.execute(tx);
 }
 
-/** Computes rests again where these changed arrivals precede a sweep: one was found late, or is gone. Returns the intents concerned. */
+/**
+ * Computes rests again where these changed arrivals precede a sweep: one was found late, or is gone. Returns the
+ * intents concerned.
+ */
 export async function refreshRestsAfter(tx: Tx, arrivals: readonly MovementRow[]): Promise<string[]> {
   if (arrivals.length === 0) return [];
   const names = arrivals.map(({ intent_id, chain, token, block_number }) => ({
@@ -333,7 +351,10 @@ export async function refreshRestsAfter(tx: Tx, arrivals: readonly MovementRow[]
   return rows.map(({ intent_id }) => intent_id);
 }
 
-/** Holdings whose waiting dust needs the providers' word, and is due. `waitMsMax` is the longest wait between two questions. */
+/**
+ * Holdings whose waiting dust needs the providers' word, and is due. `waitMsMax` is the longest wait between two
+ * questions.
+ */
 export async function listUnverifiedHoldings(
   db: Db["root"],
   { chain, at, waitMsMax, limit }: { chain: Caip2; at: Date; waitMsMax: number; limit: number },

@@ -17,7 +17,9 @@ type ListedRow = Selectable<ListedDepositView>;
 /** Above every id of a row. */
 const ID_MAX = 2n ** 63n - 1n;
 
-/** A page of an intent's deposits with its dust, newest first, from below a movement on. Reads in proportion to `limit`. */
+/**
+ * A page of an intent's deposits with its dust, newest first, from below a movement on. Reads in proportion to `limit`.
+ */
 export async function listDeposits(
   world: { db: Db; catalog: Catalog },
   { intent, belowMovement, limit }: { intent: IntentRow; belowMovement?: bigint | undefined; limit: number },
@@ -38,7 +40,10 @@ export async function listDeposits(
   return rows.map((row) => ({ ...dustDeposit(world.catalog, { intent, row }), movement_id: row.movement_id }));
 }
 
-/** Completes a row that may be dust: its id, its decimals and the confirmations that it needs follow from the movement and the catalogue. */
+/**
+ * Completes a row that may be dust: its id, its decimals and the confirmations that it needs follow from the movement
+ * and the catalogue.
+ */
 export function dustDeposit(
   catalog: Catalog,
   { intent, row }: { intent: IntentRow; row: Omit<ListedRow, "movement_id"> },

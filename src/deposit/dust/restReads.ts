@@ -1,8 +1,9 @@
 import { sql, type RawBuilder } from "kysely";
 import { assetSql } from "../../ledger/assetSql.ts";
 
-// What the last sweep left in its inbox. A bridge takes only so much in one burn, a recovery key may take a part, and where a chain shows only
-// balances, a transaction may move more in after it moved out. The inbox holds the rest without a further deposit.
+// What the last sweep left in its inbox. A bridge takes only so much in one burn, a recovery key may take a part, and
+// where a chain shows only balances, a transaction may move more in after it moved out. The inbox holds the rest
+// without a further deposit.
 
 /** SQL for the movements of an inbox that the chain shows, on the side of a place that `isAsked` names. */
 const sumOfInbox = (holding: RawBuilder<unknown>, isAsked: RawBuilder<boolean>) => sql`
@@ -11,15 +12,15 @@ const sumOfInbox = (holding: RawBuilder<unknown>, isAsked: RawBuilder<boolean>) 
     and movement.token = ${holding}.token and movement.orphaned_at is null and ${isAsked})`;
 
 /**
- * SQL for the movements from a block on. With both ends the planner takes the range for small, and uses the index of the inbox, also where one inbox
- * has most movements of the table.
+ * SQL for the movements from a block on. With both ends the planner takes the range for small, and uses the index of
+ * the inbox, also where one inbox has most movements of the table.
  */
 const isFrom = (block: RawBuilder<unknown>) =>
   sql<boolean>`movement.block_number >= ${block} and movement.block_number <= 9223372036854775807`;
 
 /**
- * SQL for what the last transfer out of an inbox left in it: what the ledger shows now, without what came in since. So it reads the movements
- * that are not booked yet and those after that transfer, and none of the inbox's history.
+ * SQL for what the last transfer out of an inbox left in it: what the ledger shows now, without what came in since. So
+ * it reads the movements that are not booked yet and those after that transfer, and none of the inbox's history.
  */
 export const lastRestOf = (holding: RawBuilder<unknown>) => sql`
   select last.block_number, last.place, last.seen_at, greatest(0, (

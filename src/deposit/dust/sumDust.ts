@@ -23,8 +23,9 @@ const ROWS_MAX = 20_000;
 export type DustLimits = { dustRowsMax?: number };
 
 /**
- * Adds dust in blocks that are final by the chain's strictest rule to the sums of its inboxes, and counts it where it reaches the minimum or
- * completes the price. Each call takes one page of inboxes and of each inbox one page of blocks. Returns the number of inboxes in `summed`.
+ * Adds dust in blocks that are final by the chain's strictest rule to the sums of its inboxes, and counts it where it
+ * reaches the minimum or completes the price. Each call takes one page of inboxes and of each inbox one page of blocks.
+ * Returns the number of inboxes in `summed`.
  */
 export async function sumDust(
   world: DepositWorld & DustLimits,
@@ -78,7 +79,8 @@ type SumContext = { chain: Caip2; intents: readonly IntentRow[]; at: Date };
 async function sumCases(tx: Tx, world: DepositWorld & DustLimits, context: SumContext): Promise<IntentCase[]> {
   const { chain } = context;
   const known = await readFacts(tx, world, context);
-  // The head may belong to a branch that replaced a block of these inboxes. They are summed once processMovements has caught up.
+  // The head may belong to a branch that replaced a block of these inboxes. They are summed once processMovements has
+  // caught up.
   const cases = known.filter(({ facts }) => !facts.isBehind(chain));
   const finalBlock = cases[0]?.facts.chains.get(chain)?.lowestFinalBlock ?? -1n;
   const isAsked = ({ chain: on, is_stale, dust_from }: Holding) =>

@@ -23,8 +23,8 @@ const INBOXES_MAX = 20;
 const RETRY_MS = 60_000;
 
 /**
- * Counts dust above the single-provider limit once enough providers confirm that its inbox holds all of it. One balance confirms any number of
- * transfers. Returns the number of inboxes that the providers were asked about.
+ * Counts dust above the single-provider limit once enough providers confirm that its inbox holds all of it. One balance
+ * confirms any number of transfers. Returns the number of inboxes that the providers were asked about.
  */
 export async function verifyDust(world: VerifyDustWorld, chain: Chain): Promise<number> {
   const needed = findWatchedChain(world.catalog, chain.caip2)?.agreement?.providers ?? 1;

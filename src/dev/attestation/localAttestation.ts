@@ -4,8 +4,8 @@ import { parseBurnMessage } from "@tributary/recover/bridge/burnMessage";
 import { DEV_ACCOUNTS } from "../devAccounts.ts";
 import type { BridgeSide } from "../chains/bridge.ts";
 
-// What Circle's attestation service does, for the local bridge: it waits until the burn is deep enough, fills in the fields of the message
-// that the burn left empty, and signs it.
+// What Circle's attestation service does, for the local bridge: it waits until the burn is deep enough, fills in the
+// fields of the message that the burn left empty, and signs it.
 
 const MESSAGE_SENT = parseAbiItem("event MessageSent(bytes message)");
 const NONCE_BYTE = 12;
@@ -38,7 +38,10 @@ export type AttestationSettings = {
   renewedAfterMs: number;
   /** Whether it renews nothing, and says so with status 400. */
   refusesRenewals: boolean;
-  /** Whether it answers one burn with the proof of an equal one of another transaction, once. It knows those that it was asked about. */
+  /**
+   * Whether it answers one burn with the proof of an equal one of another transaction, once. It knows those that it was
+   * asked about.
+   */
   swapsOnce: boolean;
   /** What a broken service makes of its own answer; undefined answers as it is. */
   alter: ((signed: AttestedMessage) => AttestedMessage) | undefined;

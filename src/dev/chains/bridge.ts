@@ -15,8 +15,8 @@ import { sendCallsOrThrow, type ContractCall, type DevClient } from "./devClient
 import { fiatTokenAbi } from "./tokens.ts";
 import code from "./cctpDoubles.generated.json" with { type: "json" };
 
-// The bridge of the dev world: doubles of Circle's messenger, minter and transmitter, with the same functions, checks and words. Each chain
-// has its own, so their addresses differ, as those of its tokens do.
+// The bridge of the dev world: doubles of Circle's messenger, minter and transmitter, with the same functions, checks
+// and words. Each chain has its own, so their addresses differ, as those of its tokens do.
 
 const bridgeAbi = parseAbi([
   "function setMessenger(address messenger)",

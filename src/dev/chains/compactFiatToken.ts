@@ -1,5 +1,5 @@
-// Generates fiatToken.generated.json: `node src/dev/chains/compactFiatToken.ts`. The package with the compiled contracts
-// is large and a development dependency, so the repository keeps the few contracts that the dev world needs.
+// Generates fiatToken.generated.json: `node src/dev/chains/compactFiatToken.ts`. The package with the compiled
+// contracts is large and a development dependency, so the repository keeps the few contracts that the dev world needs.
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";

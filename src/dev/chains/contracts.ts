@@ -16,7 +16,10 @@ export const HUB: Deployment = { creationCode: hubCreationCode, salt: hubSalt };
 /** Enough for the largest contract code that chains accept (24,576 bytes). */
 const CREATION_GAS_LIMIT = 7_000_000n;
 
-/** The CREATE2 address by the deterministic deployer, the same on every chain. Anvil has the deployer from its genesis on. */
+/**
+ * The CREATE2 address by the deterministic deployer, the same on every chain. Anvil has the deployer from its genesis
+ * on.
+ */
 export function deployedAddress({ creationCode, salt }: Deployment): Hex {
   const from = deterministicDeployer;
   return lowerCase(getContractAddress({ opcode: "CREATE2", bytecode: creationCode, from, salt }));

@@ -71,9 +71,9 @@ export async function signCalls(
 }
 
 /**
- * Sends the calls in order and returns their receipts, reverted ones included. Each call waits until the previous one is
- * mined, because anvil sometimes never mines a transaction that arrives before its predecessor. Two runs for one account
- * must not overlap, because they use the same nonces. The chain must mine at once.
+ * Sends the calls in order and returns their receipts, reverted ones included. Each call waits until the previous one
+ * is mined, because anvil sometimes never mines a transaction that arrives before its predecessor. Two runs for one
+ * account must not overlap, because they use the same nonces. The chain must mine at once.
  */
 export async function sendCalls(
   client: DevClient,
@@ -93,8 +93,8 @@ const RECEIPT_POLLS_MAX = 2_000;
 const MINE_EVERY_POLLS = 100;
 
 /**
- * Sends a signed transaction, and polls for its receipt. eth_sendRawTransactionSync may never return on a busy machine, although the
- * transaction is mined.
+ * Sends a signed transaction, and polls for its receipt. eth_sendRawTransactionSync may never return on a busy machine,
+ * although the transaction is mined.
  */
 export async function sendSigned(client: DevClient, serializedTransaction: Hex): Promise<TransactionReceipt> {
   return waitUntilMined(client, await client.sendRawTransaction({ serializedTransaction }));

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-// A proxy before anvil that answers as nodes of public networks do where anvil cannot: they prune what is old, put the bloom of other blocks into
-// a header, and refuse methods. It forwards everything else.
+// A proxy before anvil that answers as nodes of public networks do where anvil cannot: they prune what is old, put the
+// bloom of other blocks into a header, and refuse methods. It forwards everything else.
 
 export type NodeTraits = {
   /** Older blocks, their logs and their state are pruned, the first block included. */

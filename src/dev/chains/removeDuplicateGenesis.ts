@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 
 /**
- * Removes duplicate genesis blocks from a state file of anvil and keeps the oldest one. Each start adds a new genesis block
- * to the loaded one, and the next load picks either of them at random.
+ * Removes duplicate genesis blocks from a state file of anvil and keeps the oldest one. Each start adds a new genesis
+ * block to the loaded one, and the next load picks either of them at random.
  */
 export function removeDuplicateGenesis(path: string): void {
   const state = JSON.parse(readFileSync(path, "utf8")) as {

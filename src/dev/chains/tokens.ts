@@ -74,8 +74,8 @@ function planLibraryCalls(): ContractCall[] {
 }
 
 /**
- * Plans address and calls of a token whose minter, owner, pauser and blocklister is the issuer. The address depends on chain
- * and symbol: it is the same in every run and differs between chains, as with real tokens.
+ * Plans address and calls of a token whose minter, owner, pauser and blocklister is the issuer. The address depends on
+ * chain and symbol: it is the same in every run and differs between chains, as with real tokens.
  */
 function planFiatToken(chainId: number, issuer: Hex, token: FiatToken): PlannedToken {
   const argument = encodeAbiParameters([{ type: "address" }], [deployedAddress(implementation)]);

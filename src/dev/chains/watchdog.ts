@@ -45,8 +45,9 @@ function acquireLock(directory: string): DatabaseSync {
 }
 
 /**
- * Returns anvil's flags for its state files, and `replace`, which installs the new state after a clean exit. Anvil writes
- * its state in place, and a kill would leave half of it. So anvil writes to a second file, which then replaces the first.
+ * Returns anvil's flags for its state files, and `replace`, which installs the new state after a clean exit. Anvil
+ * writes its state in place, and a kill would leave half of it. So anvil writes to a second file, which then replaces
+ * the first.
  */
 function prepareStateFiles(directory: string): { flags: string[]; replace: () => void } {
   const [current, next] = [join(directory, "state.json"), join(directory, "state.next.json")];

@@ -166,7 +166,10 @@ function depositOf({ deposits }: IntentSnapshot, txHash: string): IntentSnapshot
   return deposits.find((deposit) => deposit.txHash === txHash);
 }
 
-/** Checks balances on the chain and amounts of the intent after everything is settled. `expectedChange` is in smallest units. */
+/**
+ * Checks balances on the chain and amounts of the intent after everything is settled. `expectedChange` is in smallest
+ * units.
+ */
 export async function checkBalances(
   context: DemoContext,
   snapshot: IntentSnapshot,

@@ -12,7 +12,10 @@ import { compareTexts, type Check, type DemoIntent } from "./context.ts";
 
 const SOL_DECIMALS = 9;
 
-/** Computes the inbox from its terms, as a payer's own program does, and compares what they say with what the shop asked for. */
+/**
+ * Computes the inbox from its terms, as a payer's own program does, and compares what they say with what the shop asked
+ * for.
+ */
 export function checkSolanaInbox(
   intent: DemoIntent,
   { payer, payoutWallet }: { payer: SolanaPayer; payoutWallet: string },
@@ -35,9 +38,9 @@ export function checkSolanaInbox(
 }
 
 /**
- * Checks that the rent which the payer put into the inbox's token account came back to the service. Both amounts are read from the
- * transactions: what the first one put in, and what the rent recipient gained in the second one, without the fee and the rent of other
- * accounts that it created or closed.
+ * Checks that the rent which the payer put into the inbox's token account came back to the service. Both amounts are
+ * read from the transactions: what the first one put in, and what the rent recipient gained in the second one, without
+ * the fee and the rent of other accounts that it created or closed.
  */
 export async function checkRent(
   { intent, settlements }: IntentSnapshot,

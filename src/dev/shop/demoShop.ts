@@ -11,7 +11,8 @@ import { transferCall } from "../chains/tokens.ts";
 import type { ManifestAccount } from "../devManifest.ts";
 import { createDemoWallet, formatBalance, WalletError, type DemoWallet } from "./demoWallet.ts";
 
-// The demo shop of the dev world. Its server uses the API with a merchant's key, and its page uses the SDK, as any shop does.
+// The demo shop of the dev world. Its server uses the API with a merchant's key, and its page uses the SDK, as any shop
+// does.
 
 const PRICE_UNITS = 25_000_000;
 const SIGNATURE_BYTES = 64;

@@ -28,7 +28,9 @@ export function formatBalance(units: bigint, { symbol, decimals }: Pick<LocalTok
   return `${amount} ${symbol}`;
 }
 
-/** The wallet of the demo shop: the dev world's payer on its local chains. It confirms every transaction without asking. */
+/**
+ * The wallet of the demo shop: the dev world's payer on its local chains. It confirms every transaction without asking.
+ */
 export function createDemoWallet(chains: readonly LocalChain[]): DemoWallet {
   const { address } = DEV_ACCOUNTS.payer;
   const [home] = chains;

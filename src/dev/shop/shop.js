@@ -1,5 +1,5 @@
-// The page of the demo shop: it opens the checkout with the SDK as any shop does, and holds a wallet that announces itself by EIP-6963, and by
-// the Wallet Standard on Solana.
+// The page of the demo shop: it opens the checkout with the SDK as any shop does, and holds a wallet that announces
+// itself by EIP-6963, and by the Wallet Standard on Solana.
 import { mount } from "/sdk/v1.js";
 import { createSolanaWallet, payRequest, registerWallet } from "/dev/shop/solanaWallet.js";
 

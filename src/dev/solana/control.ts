@@ -69,9 +69,10 @@ export class LocalSolanaControl {
   }
 
   /**
-   * Replaces the newest `depth` blocks, the open one included. Their slots count as skipped. Of their transactions, those in `keep` land again in
-   * the new open block, unless their blockhash belongs to a dropped one; the others are gone until someone sends them again. Returns the
-   * signatures of those that are gone. Throws a RangeError for finalized blocks.
+   * Replaces the newest `depth` blocks, the open one included. Their slots count as skipped. Of their transactions,
+   * those in `keep` land again in the new open block, unless their blockhash belongs to a dropped one; the others are
+   * gone until someone sends them again. Returns the signatures of those that are gone. Throws a RangeError for
+   * finalized blocks.
    */
   fork(depth: number, { keep = [] }: { keep?: "all" | readonly string[] } = {}): string[] {
     const dropped = this.#ledger.fork(depth);
@@ -115,7 +116,10 @@ export class LocalSolanaControl {
     throw new Error(`the transaction failed: ${JSON.stringify(landed?.error)} ${landed?.logs.join("\n")}`);
   }
 
-  /** Makes nodes say that a transaction is of a later version than they are asked for, as after an upgrade of the network. */
+  /**
+   * Makes nodes say that a transaction is of a later version than they are asked for, as after an upgrade of the
+   * network.
+   */
   claimVersion(signature: string, version: number): void {
     const landed = this.#ledger.transaction(signature);
     if (landed === undefined) throw new Error(`${signature} has not landed`);

@@ -7,7 +7,9 @@ import type { LocalSolana } from "./startLocalSolana.ts";
 /** The payer of the local chain as a wallet with one account, which confirms every transaction without asking. */
 export type PayerWallet = {
   readonly address: string;
-  /** Signs a transaction whose only signer is the payer. Resolves with the signed bytes. Throws an Error for any other. */
+  /**
+   * Signs a transaction whose only signer is the payer. Resolves with the signed bytes. Throws an Error for any other.
+   */
   sign(transaction: Uint8Array): Uint8Array;
   /** What it holds of the first token, in smallest units. */
   balance(): { symbol: string; decimals: number; units: bigint };

@@ -39,7 +39,10 @@ async function describe(solana: LocalSolana, owner: string) {
   return { signatures, transactions, blocks, balances, hash, slot: solana.control.slot };
 }
 
-/** Payments, a skipped slot, a fork with a transaction that lands again, a changed time and an account that appears from nowhere. */
+/**
+ * Payments, a skipped slot, a fork with a transaction that lands again, a changed time and an account that appears from
+ * nowhere.
+ */
 function act(solana: LocalSolana, owner: string): void {
   const { control } = solana;
   payTokens(solana, { to: owner, units: 1n });

@@ -1,7 +1,7 @@
 import { Fault } from "../../kernel/faults.ts";
 
-// Strict JSON, because amounts must not change silently. JSON.parse keeps the last of two equal keys, rounds a number that a double
-// cannot hold, and accepts a lone surrogate. This parser refuses all three.
+// Strict JSON, because amounts must not change silently. JSON.parse keeps the last of two equal keys, rounds a number
+// that a double cannot hold, and accepts a lone surrogate. This parser refuses all three.
 
 /** Deeper than any valid body. Each field has its own, lower limit. */
 const DEPTH_MAX = 32;

@@ -8,8 +8,9 @@ import { handleSessionRequest } from "./session/sessionHandler.ts";
 import { addSolanaPayRoutes } from "./solanaPayRoutes.ts";
 
 /**
- * Adds the page on which a payer pays one intent. The URL fragment carries the widget token, and requests never contain a fragment. The
- * page exchanges the token for a session of the paths below `/c/{intentId}/`. A page framed by a merchant uses a ticket instead.
+ * Adds the page on which a payer pays one intent. The URL fragment carries the widget token, and requests never contain
+ * a fragment. The page exchanges the token for a session of the paths below `/c/{intentId}/`. A page framed by a
+ * merchant uses a ticket instead.
  */
 export function addCheckoutRoutes(server: FastifyInstance, httpContext: HttpContext): void {
   const context = createCheckoutContext(httpContext);

@@ -1,6 +1,6 @@
 /**
- * The locale of a page: the option if there are messages for it, else the first of the Accept-Language header that has some, else English.
- * A regional form falls back to its language.
+ * The locale of a page: the option if there are messages for it, else the first of the Accept-Language header that has
+ * some, else English. A regional form falls back to its language.
  */
 export function chooseLocale(
   wanted: { option: string | undefined; acceptLanguage: string | undefined },

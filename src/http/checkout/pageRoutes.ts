@@ -24,7 +24,9 @@ const FILE_HEADERS = {
 const LOGO_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 const LOGO_CACHE_S = 300;
 
-/** Adds the page, its files and the merchant's logo. A page that is opened with a valid session comes with its payment. */
+/**
+ * Adds the page, its files and the merchant's logo. A page that is opened with a valid session comes with its payment.
+ */
 export function addPageRoutes(server: FastifyInstance, context: CheckoutContext): void {
   const { world } = context;
   server.get(CHECKOUT_PATH, async (request, reply) => {

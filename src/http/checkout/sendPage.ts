@@ -19,8 +19,8 @@ import { readOrigins } from "./state/readState.ts";
 export type PageContent = { state?: CheckoutState | undefined; refusal?: RefusalReason };
 
 /**
- * Sends the page with what is known of the payment. Only origins on the account's list may frame it. The policy allows this service's own
- * files, and the inline parts that the renderer names, by their hashes.
+ * Sends the page with what is known of the payment. Only origins on the account's list may frame it. The policy allows
+ * this service's own files, and the inline parts that the renderer names, by their hashes.
  */
 export async function sendPage(
   context: CheckoutContext,
@@ -72,7 +72,9 @@ async function sendRendered(
   return sendDocument(request, reply, rendered.html);
 }
 
-/** Options of the page's address. An unknown value is the default: the address may come from an old page of a merchant. */
+/**
+ * Options of the page's address. An unknown value is the default: the address may come from an old page of a merchant.
+ */
 function readOptions({ query, headers }: CheckoutRequest): Pick<CheckoutPage, "locale" | "theme" | "mode"> {
   const { locale, theme, mode } = query as Readonly<Record<string, unknown>>;
   const option = typeof locale === "string" ? locale : undefined;

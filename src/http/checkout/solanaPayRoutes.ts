@@ -35,8 +35,9 @@ const CORS = {
 };
 
 /**
- * Adds the transaction request of Solana Pay. A wallet that scans the page's code reads who asks (GET), names its account (POST), and gets
- * a transaction that pays what is left. It has no session: the intent's id is all that it knows.
+ * Adds the transaction request of Solana Pay. A wallet that scans the page's code reads who asks (GET), names its
+ * account (POST), and gets a transaction that pays what is left. It has no session: the intent's id is all that it
+ * knows.
  */
 export function addSolanaPayRoutes(server: FastifyInstance, context: CheckoutContext): void {
   const url = `${CHECKOUT_PATH}/solana-pay`;

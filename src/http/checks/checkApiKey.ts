@@ -10,8 +10,8 @@ import { toWholeSeconds } from "./checkRateLimit.ts";
 const FAILED_AUTH_PER_MINUTE = 600;
 
 /**
- * Authenticates the caller. Throws unauthorized, key_revoked or key_expired, and rate_limited for an address that has sent too many invalid
- * keys. A valid key is accepted even when others guess from the same address.
+ * Authenticates the caller. Throws unauthorized, key_revoked or key_expired, and rate_limited for an address that has
+ * sent too many invalid keys. A valid key is accepted even when others guess from the same address.
  */
 export async function checkApiKey(context: HttpContext, request: FastifyRequest): Promise<Caller> {
   // Of two Authorization headers Node keeps the first and a proxy may keep the last, so two are refused.

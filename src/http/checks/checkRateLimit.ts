@@ -8,8 +8,9 @@ import type { RateLimitResult } from "../rate/rateLimiter.ts";
 export type RateLimitSubject = { operation: Operation; accountId: string; id: string };
 
 /**
- * Counts the call and sets the RateLimit-* headers of the limit with the least room. Throws rate_limited. When the database of the counts is
- * unavailable, it rejects with the database's error, because no later step would succeed either.
+ * Counts the call and sets the RateLimit-* headers of the limit with the least room. Throws rate_limited. When the
+ * database of the counts is unavailable, it rejects with the database's error, because no later step would succeed
+ * either.
  */
 export async function checkRateLimit(
   context: HttpContext,

@@ -7,7 +7,10 @@ export const API_VERSIONS = ["2026-11-01"] as const;
 
 const EARLIEST_VERSION = "2020-01-01";
 
-/** Resolves the Service-Version header and sets the response's. Throws missing_version, invalid_version or unsupported_version. */
+/**
+ * Resolves the Service-Version header and sets the response's. Throws missing_version, invalid_version or
+ * unsupported_version.
+ */
 export function checkVersion(clock: Clock, request: FastifyRequest, reply: FastifyReply): void {
   const version = resolveVersion(request.headers["service-version"], clock.now());
   reply.header("service-version", version);

@@ -3,7 +3,10 @@ import { Fault } from "../../kernel/faults.ts";
 import { parseStrictJson } from "../body/strictJson.ts";
 import { readHeaderValues } from "./readHeaderValues.ts";
 
-/** Parses the body as JSON. An empty body is an empty object, whatever its Content-Type. Throws invalid_content_type or invalid_json. */
+/**
+ * Parses the body as JSON. An empty body is an empty object, whatever its Content-Type. Throws invalid_content_type or
+ * invalid_json.
+ */
 export function parseJsonBody(request: IncomingMessage, bytes: Uint8Array): unknown {
   const encoding = request.headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
   if (encoding !== "identity") throw new Fault("invalid_content_type", { param: "Content-Encoding" });

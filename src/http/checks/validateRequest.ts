@@ -12,8 +12,8 @@ import { readBody } from "./readBody.ts";
 import { checkVersion } from "./checkVersion.ts";
 
 /**
- * Runs all checks of a request in the documented order; the first failure is the response. The route is matched before. Requests without a
- * route still get the version check, and then 404.
+ * Runs all checks of a request in the documented order; the first failure is the response. The route is matched before.
+ * Requests without a route still get the version check, and then 404.
  */
 export async function validateRequest(
   context: HttpContext,

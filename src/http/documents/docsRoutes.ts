@@ -18,8 +18,9 @@ type RenderedDocs = {
 };
 
 /**
- * Adds `/docs` and the pages below it. A page written in Markdown is also served as Markdown: for `Accept: text/markdown`, and at its
- * address plus `.md`. The first request renders all pages, so that they do not delay the start.
+ * Adds `/docs` and the pages below it. A page written in Markdown is also served as Markdown: for `Accept:
+ * text/markdown`, and at its address plus `.md`. The first request renders all pages, so that they do not delay the
+ * start.
  */
 export function addDocsRoutes(server: FastifyInstance, baseUrl: string): void {
   let rendered: RenderedDocs | undefined;

@@ -4,7 +4,8 @@ import { faultHeaders } from "../errorEnvelope.ts";
 import { PAGE_HEADERS, renderPage } from "./docsPage.ts";
 import { escapeHtml } from "./escapeHtml.ts";
 
-// A person who opens the service's address in a browser gets a page. Programs get the error envelope, with the same status.
+// A person who opens the service's address in a browser gets a page. Programs get the error envelope, with the same
+// status.
 
 /** API routes and the checkout answer browsers in their own way. */
 const OTHER_PATHS = /^\/(?:api|c|sdk|hooks|dev)\//;

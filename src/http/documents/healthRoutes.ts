@@ -11,8 +11,8 @@ const RETRY_AFTER_S = 5;
 type HealthWorld = Pick<World, "db" | "clock" | "config" | "memory">;
 
 /**
- * Adds probes for operators: `/healthz` checks the process, `/readyz` also its database. With alarms the status text is `degraded`, and the
- * status code stays 200, because a restart does not clear them.
+ * Adds probes for operators: `/healthz` checks the process, `/readyz` also its database. With alarms the status text is
+ * `degraded`, and the status code stays 200, because a restart does not clear them.
  */
 export function addHealthRoutes(server: FastifyInstance, world: HealthWorld): void {
   server.get("/healthz", (_request, reply) => reply.header("cache-control", "no-store").send({ status: "ok" }));

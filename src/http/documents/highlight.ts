@@ -1,6 +1,7 @@
 import { escapeHtml } from "./escapeHtml.ts";
 
-// Colours code by a few token kinds. One pattern serves every language of the documentation, because their strings and numbers are alike.
+// Colours code by a few token kinds. One pattern serves every language of the documentation, because their strings and
+// numbers are alike.
 
 const KEYWORDS: Readonly<Record<string, string>> = {
   js: "async|await|case|catch|const|else|export|false|finally|for|from|function|if|import|let|new|null|of|return|switch|throw|true|try|type|undefined|while",

@@ -31,8 +31,8 @@ export function addSdkRoutes(server: FastifyInstance, config: Pick<Config, "envi
 const LOCAL_BRIDGES = "local-bridges.js";
 
 /**
- * The bridges of a local world are doubles of Circle's at addresses of their own, which no published table has. A page that checks its payout
- * names them to `expectPayout`; a live service has no such script.
+ * The bridges of a local world are doubles of Circle's at addresses of their own, which no published table has. A page
+ * that checks its payout names them to `expectPayout`; a live service has no such script.
  */
 function localBridges(chains: Config["chains"]): string[] {
   return chains.filter(isEvmChainConfig).flatMap(({ chainId, cctp, tokens }) => {

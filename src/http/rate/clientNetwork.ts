@@ -7,8 +7,8 @@ const NETWORK_GROUPS = 4;
 const IP_CHARACTERS_MAX = 45;
 
 /**
- * The key for rate limits: an IPv4 address, or the /64 of an IPv6 address, because one subscriber controls a whole /64. A text that is not
- * an address is its own key.
+ * The key for rate limits: an IPv4 address, or the /64 of an IPv6 address, because one subscriber controls a whole /64.
+ * A text that is not an address is its own key.
  */
 export function toClientNetwork(address: string): string {
   const plain = normalizeIp(address);

@@ -4,11 +4,14 @@ import { array } from "../../db/parameters.ts";
 import { CLOCK_DIFFERENCE_MS_MAX } from "../../kernel/clock.ts";
 import { WINDOW_MS } from "./rateLimiter.ts";
 
-// A call counts for 60 seconds. A lease is a number of permits that one process may use within five seconds. Each permit therefore counts
-// for 65 seconds, unless the process reports the time of its use or releases it. Permits that would count for longer are from before the
-// database's clock stepped back, and count no more.
+// A call counts for 60 seconds. A lease is a number of permits that one process may use within five seconds. Each
+// permit therefore counts for 65 seconds, unless the process reports the time of its use or releases it. Permits that
+// would count for longer are from before the database's clock stepped back, and count no more.
 
-/** How long a process may use its permits. A shorter time costs more statements; a longer one withholds more permits from others. */
+/**
+ * How long a process may use its permits. A shorter time costs more statements; a longer one withholds more permits
+ * from others.
+ */
 export const LEASE_MS = 5_000;
 
 /** The part of the remaining permits in one lease: half when this process leased last, else a quarter. */

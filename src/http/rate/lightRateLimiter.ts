@@ -13,9 +13,10 @@ const FREE_DIVISOR = 10;
 type LightKey = { unreportedMs: number[]; reportedAtMs: number; report: Promise<void> };
 
 /**
- * Puts a count of this process alone before a shared limiter, for limits that hardly any key ever comes near. The first tenth of a limit
- * costs no statement. The call above it reports that tenth, and from then on every call counts for all processes together. So all of them
- * admit at most the limit, and a tenth more for each process that has reported nothing.
+ * Puts a count of this process alone before a shared limiter, for limits that hardly any key ever comes near. The first
+ * tenth of a limit costs no statement. The call above it reports that tenth, and from then on every call counts for all
+ * processes together. So all of them admit at most the limit, and a tenth more for each process that has reported
+ * nothing.
  */
 export function createLightRateLimiter(
   clock: { monotonicMs(): number },

@@ -7,8 +7,8 @@ import {
 } from "./rateLimiter.ts";
 
 /**
- * Limits calls exactly: at most `limit` in any 60 seconds. It stores the time of each counted call, because a counter per calendar minute
- * would allow twice the limit around its edge. For a single process.
+ * Limits calls exactly: at most `limit` in any 60 seconds. It stores the time of each counted call, because a counter
+ * per calendar minute would allow twice the limit around its edge. For a single process.
  */
 export function createLocalRateLimiter(clock: { monotonicMs(): number }, keysMax = TRACKED_KEYS_MAX): RateLimiter {
   // Each use moves a key to the end, so that the first key is the least recently used one.

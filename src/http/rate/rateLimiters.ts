@@ -30,7 +30,9 @@ const PURGE_INTERVAL_MS = 60_000;
 const PURGE_BATCH_KEYS_MAX = 10_000;
 const PURGE_BATCHES_MAX = 100;
 const HOLDER_BYTES = 8;
-/** The first lease per network is small: a flood of wrong keys creates a row per network, and most networks guess once. */
+/**
+ * The first lease per network is small: a flood of wrong keys creates a row per network, and most networks guess once.
+ */
 const UNAUTHENTICATED_LEASE_INITIAL = 4;
 
 /** Creates limiters in memory for the embedded database, which has one process, and shared ones for PostgreSQL. */

@@ -9,8 +9,8 @@ import { createSharedRateLimiter, type SharedRateLimiter } from "./sharedRateLim
 import { createLocalRateLimiter } from "./localRateLimiter.ts";
 import { purgeExpiredKeys, LEASE_MS } from "./leaseStore.ts";
 
-// Several processes on one PostgreSQL server. The test advances the server's clock and theirs together. Wall clocks are never read; the
-// monotonic clock of each process starts at a different value.
+// Several processes on one PostgreSQL server. The test advances the server's clock and theirs together. Wall clocks are
+// never read; the monotonic clock of each process starts at a different value.
 
 const LIMIT = 30;
 const serverMs = "(select ms from test_clock)";

@@ -9,12 +9,13 @@ import {
 } from "./rateLimiter.ts";
 import { releasePermits, LEASE_MS, createLeaseRequester, type UnusedPermits, type LeaseReport } from "./leaseStore.ts";
 
-// Allows `limit` calls in any 60 seconds across all processes, without a statement for each call. A process leases permits and uses them
-// locally. The database counts a leased permit as used at the last possible moment, until the process reports or releases it. So a loss
-// (a response, a process, an evicted key) allows fewer calls for a minute, and never more.
+// Allows `limit` calls in any 60 seconds across all processes, without a statement for each call. A process leases
+// permits and uses them locally. The database counts a leased permit as used at the last possible moment, until the
+// process reports or releases it. So a loss (a response, a process, an evicted key) allows fewer calls for a minute,
+// and never more.
 //
-// Only durations cross processes: the age of a call, measured by its process's monotonic clock at the time of the statement. Wall
-// clocks do not matter.
+// Only durations cross processes: the age of a call, measured by its process's monotonic clock at the time of the
+// statement. Wall clocks do not matter.
 
 export type SharedRateLimiterWorld = { db: Db; clock: { monotonicMs(): number } };
 export type SharedRateLimiterOptions = {
@@ -31,7 +32,10 @@ export type SharedRateLimiterOptions = {
 };
 
 export interface SharedRateLimiter extends RateLimiter {
-  /** Releases the unused permits of expired leases, or of all, for at most `keysMaxPerRelease` keys. Returns the number of keys. */
+  /**
+   * Releases the unused permits of expired leases, or of all, for at most `keysMaxPerRelease` keys. Returns the number
+   * of keys.
+   */
   releaseUnused(which: "lapsed" | "all", keysMax: number): Promise<number>;
 }
 
@@ -54,7 +58,10 @@ const DENIAL_CACHE_MS_MAX = 1_000;
 /** A lease either grants permits or refuses, and each halves what is left, so a call needs far fewer tries. */
 const TRIES_MAX = 200;
 
-/** Creates a limiter that all processes on one database share. `tryAcquire` rejects with the database's error when a lease fails. */
+/**
+ * Creates a limiter that all processes on one database share. `tryAcquire` rejects with the database's error when a
+ * lease fails.
+ */
 export function createSharedRateLimiter(
   world: SharedRateLimiterWorld,
   options: SharedRateLimiterOptions,

@@ -25,8 +25,9 @@ compiler.addKeyword({
 });
 
 /**
- * Compiles a schema to a parser, once at start. The parser returns its input, or throws the fault of the first violation. It stops at the
- * first, so that a hostile body costs no more than a valid one. `subject` names the value itself in messages.
+ * Compiles a schema to a parser, once at start. The parser returns its input, or throws the fault of the first
+ * violation. It stops at the first, so that a hostile body costs no more than a valid one. `subject` names the value
+ * itself in messages.
  */
 export function compileParser<const S extends JsonSchema>(
   schema: S,

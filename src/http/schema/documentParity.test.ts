@@ -7,8 +7,8 @@ import { buildOpenApiDocument } from "../documents/openApi/openApiDocument.ts";
 import { OPERATIONS } from "../operationList.ts";
 import { compileParser } from "./compileParser.ts";
 
-// Merchants' tools read the document and know neither our keywords nor our messages. The service must accept every shape that the document
-// accepts, and refuse every shape that it refuses.
+// Merchants' tools read the document and know neither our keywords nor our messages. The service must accept every
+// shape that the document accepts, and refuse every shape that it refuses.
 
 const referenceValidator = new Ajv2020({ strict: false });
 referenceValidator.addSchema({ ...buildOpenApiDocument("https://pay.example"), $id: "document" });

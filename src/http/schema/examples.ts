@@ -11,8 +11,8 @@ import type { SourceInboxRecord } from "../../inbox/issueSourceInbox.ts";
 import type { IntentRecord } from "../../intent/intentRecord.ts";
 import type { SettlementRecord } from "../../settlement/settlementRecord.ts";
 
-// Examples for the document and the reference: one payment of 25 USDC on Base, from creation to settlement. The inbox address is computed
-// from its terms, so readers can verify it.
+// Examples for the document and the reference: one payment of 25 USDC on Base, from creation to settlement. The inbox
+// address is computed from its terms, so readers can verify it.
 
 const NETWORK = { namespace: "eip155", chainReference: "8453", railId: "base:usdc" } as const;
 const USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";

@@ -1,7 +1,7 @@
 import type { FaultCode } from "../../kernel/faults.ts";
 
-// The subset of JSON Schema 2020-12 that our requests and responses use. Schemas are composed by value; the document and the validators
-// replace named components with references.
+// The subset of JSON Schema 2020-12 that our requests and responses use. Schemas are composed by value; the document
+// and the validators replace named components with references.
 
 type TypeName = "string" | "integer" | "number" | "boolean" | "null" | "object" | "array";
 

@@ -20,7 +20,10 @@ export type ParseQuery = (query: RawQuery) => Record<string, unknown>;
 /** A whole number has one notation: no sign, no exponent, no leading zero. */
 const WHOLE_NUMBER = /^(?:0|[1-9]\d{0,15})$/;
 
-/** Compiles a query's parser, once at start. It refuses unknown parameters, and known ones that repeat or cannot be decoded. */
+/**
+ * Compiles a query's parser, once at start. It refuses unknown parameters, and known ones that repeat or cannot be
+ * decoded.
+ */
 export function compileQueryParser(parameters: Properties): ParseQuery {
   const names = Object.keys(parameters);
   const parseValues = compileParser({ type: "object", properties: parameters }, "The query");

@@ -102,7 +102,9 @@ function unknownFieldFault(unknown: string, known: readonly string[], path?: str
   return unknownNameFault(unknown, known, { kind: "field", path });
 }
 
-/** A mistyped name would otherwise have no effect: a payout wallet that is not used, a filter that lists other orders. */
+/**
+ * A mistyped name would otherwise have no effect: a payout wallet that is not used, a filter that lists other orders.
+ */
 export function unknownNameFault(
   unknown: string,
   known: readonly string[],

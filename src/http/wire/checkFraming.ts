@@ -3,8 +3,9 @@ import type { FastifyReply } from "fastify";
 import { Fault } from "../../kernel/faults.ts";
 
 /**
- * Refuses requests that a proxy may parse differently from Node, with invalid_request: a Transfer-Encoding besides "chunked" or in
- * HTTP/1.0, a Content-Length without a number, and a second Host. It closes the connection, so that the rest of it is never read.
+ * Refuses requests that a proxy may parse differently from Node, with invalid_request: a Transfer-Encoding besides
+ * "chunked" or in HTTP/1.0, a Content-Length without a number, and a second Host. It closes the connection, so that the
+ * rest of it is never read.
  */
 export function checkFraming(request: IncomingMessage, reply: FastifyReply): void {
   const refusal = findRefusal(request);

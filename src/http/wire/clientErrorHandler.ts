@@ -22,8 +22,9 @@ export function trackUnanswered({ server }: Pick<FastifyInstance, "server">): Un
 }
 
 /**
- * Answers what the HTTP parser refuses (a malformed request line, too many headers, a timeout) with 400, in the error envelope. Requests
- * that were complete before it are carried out, so each gets its own answer first; the connection then closes.
+ * Answers what the HTTP parser refuses (a malformed request line, too many headers, a timeout) with 400, in the error
+ * envelope. Requests that were complete before it are carried out, so each gets its own answer first; the connection
+ * then closes.
  */
 export function handleClientError(
   world: Pick<World, "entropy" | "config">,

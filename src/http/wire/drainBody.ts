@@ -6,8 +6,8 @@ const DRAIN_BYTES_MAX = 33_554_432;
 const DRAIN_TIMEOUT_MS = 5_000;
 
 /**
- * Reads and discards the rest of a body after an early response, up to 32 MiB or 5 seconds, and then resolves. The connection closes when
- * more remains. Returns undefined when nothing remains.
+ * Reads and discards the rest of a body after an early response, up to 32 MiB or 5 seconds, and then resolves. The
+ * connection closes when more remains. Returns undefined when nothing remains.
  */
 export function drainBody(clock: Pick<Clock, "sleep">, request: IncomingMessage): Promise<void> | undefined {
   if (!hasBody(request) || request.complete || request.readableEnded || request.destroyed) return undefined;

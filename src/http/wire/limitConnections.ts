@@ -18,8 +18,8 @@ export type ConnectionLimits = {
 
 export type ConnectionSlots = {
   /**
-   * Resolves when a request may run; undefined where it may at once. The slot ends with the response. A request that waits
-   * on a connection which closes meanwhile never resolves and is garbage-collected.
+   * Resolves when a request may run; undefined where it may at once. The slot ends with the response. A request that
+   * waits on a connection which closes meanwhile never resolves and is garbage-collected.
    */
   acquireSlot(request: IncomingMessage, response: ServerResponse): Promise<void> | undefined;
 };
@@ -65,7 +65,9 @@ function logDroppedConnections(server: Server, { clock, log }: ConnectionLimits[
   });
 }
 
-/** Node starts all pipelined requests, a thousand at once: a few such connections would take the whole database pool. */
+/**
+ * Node starts all pipelined requests, a thousand at once: a few such connections would take the whole database pool.
+ */
 function acquireRequestSlot(state: ConnectionState, response: ServerResponse): Promise<void> | undefined {
   response.once("close", () => {
     const next = state.waiting.shift();

@@ -5,8 +5,8 @@ type RawQueryValue = string | null;
 export type RawQuery = Readonly<Record<string, RawQueryValue | readonly RawQueryValue[] | undefined>>;
 
 /**
- * Parses a query string. A value that is not percent-encoded UTF-8 becomes null. The framework would keep such a text undecoded, and a
- * search for it would silently find nothing.
+ * Parses a query string. A value that is not percent-encoded UTF-8 becomes null. The framework would keep such a text
+ * undecoded, and a search for it would silently find nothing.
  */
 export function parseQueryString(text: string): RawQuery {
   const query = Object.create(null) as Record<string, RawQueryValue | RawQueryValue[]>;

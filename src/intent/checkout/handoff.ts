@@ -3,8 +3,8 @@ import { addMs } from "../../kernel/clock.ts";
 import type { World } from "../../world.ts";
 import { deleteExpiredHandoffs, insertHandoff, takeHandoff } from "./handoffStore.ts";
 
-// A code that opens the page in another browser, such as a phone wallet's own, which has other cookies. It is in a link that passes through
-// other apps, so it works once and for two minutes.
+// A code that opens the page in another browser, such as a phone wallet's own, which has other cookies. It is in a link
+// that passes through other apps, so it works once and for two minutes.
 
 const CODE_BYTES = 24;
 const CODE_MS = 2 * 60_000;

@@ -3,7 +3,10 @@ import type { Db } from "../../db/database.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import type { Brand } from "../../merchant/brand/brand.ts";
 
-/** What the page of an intent has before a session is open: its looks, the web origins that may frame it, and where it pays out. */
+/**
+ * What the page of an intent has before a session is open: its looks, the web origins that may frame it, and where it
+ * pays out.
+ */
 export type PageBrand = Pick<Brand, "accent" | "accentDark" | "radiusPx" | "font"> & {
   hasLogo: boolean;
   origins: string[];

@@ -1,8 +1,8 @@
 import { Fault } from "../../kernel/faults.ts";
 
 /**
- * Returns a valid return URL as it is. The page links there, so it must be https (in a test environment also http), without user and
- * password. Throws invalid_request.
+ * Returns a valid return URL as it is. The page links there, so it must be https (in a test environment also http),
+ * without user and password. Throws invalid_request.
  */
 export function requireReturnUrl(text: string | null, environment: "test" | "live"): string | null {
   if (text === null) return null;

@@ -19,8 +19,8 @@ const TICKET_PREFIX = "et_";
 export type Credential = { widgetToken: string } | { ticket: string } | { code: string };
 
 /**
- * replaced: the token has the form of one and is not the intent's latest. expired: a ticket or a session is over. unknown: anything else,
- * an unknown intent included.
+ * replaced: the token has the form of one and is not the intent's latest. expired: a ticket or a session is over.
+ * unknown: anything else, an unknown intent included.
  */
 export type Refusal = "replaced" | "expired" | "unknown";
 
@@ -28,8 +28,8 @@ export type Refusal = "replaced" | "expired" | "unknown";
 export type OpenedSession = { value: string; expiresAt: Date; intent: IntentRow };
 
 /**
- * Exchanges a credential for a session of one intent. The session outlives its credential, so that a repeated create does not close the
- * page before a payer.
+ * Exchanges a credential for a session of one intent. The session outlives its credential, so that a repeated create
+ * does not close the page before a payer.
  */
 export async function openSession(
   world: SessionWorld,
@@ -71,8 +71,8 @@ async function checkCredential(
 export type Ticket = { ticket: string; expiresAt: Date };
 
 /**
- * Issues a ticket for a page of `origin`, the value of the browser's Origin header. Returns undefined unless the origin equals an
- * entry of the account's list. A ticket authenticates the origin of the page only, never its visitor.
+ * Issues a ticket for a page of `origin`, the value of the browser's Origin header. Returns undefined unless the origin
+ * equals an entry of the account's list. A ticket authenticates the origin of the page only, never its visitor.
  */
 export async function issueTicket(
   world: SessionWorld,

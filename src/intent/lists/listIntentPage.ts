@@ -97,8 +97,9 @@ function conditionsOf({
 const CREATED_AT = sql.raw("(created_at + interval '0')");
 
 /**
- * Sequence and time of creation grow together, except while the database's clock is set back. So the intents of a time are a range of the
- * sequence. It begins and ends two hours outside, which allows for a clock that was set back by an hour.
+ * Sequence and time of creation grow together, except while the database's clock is set back. So the intents of a time
+ * are a range of the sequence. It begins and ends two hours outside, which allows for a clock that was set back by an
+ * hour.
  */
 function seqAround(accountId: string, edge: "first" | "last", time: Date): RawBuilder<unknown> {
   return edge === "first"

@@ -32,7 +32,9 @@ export type InboxPins = {
 /** The account's own keys for rescues, by kind of chain; null for the payout wallet. */
 export type RecoveryKeys = { readonly recovery: string | null; readonly solana_recovery: string | null };
 
-/** Completes the pins of a new intent with the addresses of this service on the payout's chain, and computes its inbox. */
+/**
+ * Completes the pins of a new intent with the addresses of this service on the payout's chain, and computes its inbox.
+ */
 export function pinInbox(
   config: Pick<Config, "chains" | "feeRecipient">,
   payout: PayoutPins,

@@ -16,8 +16,8 @@ export function arrivedUnits(intent: Pick<ReceivedProgress, "received_units" | "
 }
 
 /**
- * What a payer is asked for, everywhere: 0 once everything that arrived reaches the price less the tolerance, else the price minus
- * everything that arrived. Null without a price.
+ * What a payer is asked for, everywhere: 0 once everything that arrived reaches the price less the tolerance, else the
+ * price minus everything that arrived. Null without a price.
  */
 export function remainingUnits(intent: ReceivedProgress): bigint | null {
   const { price_token_units: price, underpay_tolerance_bps: toleranceBps } = intent;

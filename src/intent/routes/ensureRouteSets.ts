@@ -9,8 +9,8 @@ import { insertRouteSet } from "./routeSetStore.ts";
 const STORED_SETS: MemorySlot<WeakMap<Catalog, ReadonlyMap<string, RouteSet>>> = { create: () => new WeakMap() };
 
 /**
- * Stores the route set of every rail, and returns them by rail id; a rail without routes has none. Later calls of the process read nothing
- * from the database, so a transaction may follow the first one.
+ * Stores the route set of every rail, and returns them by rail id; a rail without routes has none. Later calls of the
+ * process read nothing from the database, so a transaction may follow the first one.
  */
 export async function ensureRouteSets(
   world: Pick<World, "db" | "clock" | "memory" | "catalog">,

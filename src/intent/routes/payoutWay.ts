@@ -17,7 +17,10 @@ type Payout = Pick<
   "payout_namespace" | "payout_chain_reference" | "payout_token" | "payout_decimals" | "minimum_units"
 >;
 
-/** The way of an asset to the payout: none for the payout asset itself, or a pinned route. Undefined for any other asset. */
+/**
+ * The way of an asset to the payout: none for the payout asset itself, or a pinned route. Undefined for any other
+ * asset.
+ */
 export function findPayoutWay(
   intent: Payout,
   routes: readonly PinnedRoute[],

@@ -5,8 +5,8 @@ import { toCatalogRoute, type CatalogRoute } from "../../catalog/routes.ts";
 import { assert } from "../../kernel/assert.ts";
 import { referenceOf, type Caip2 } from "../../kernel/caip.ts";
 
-// The routes that an intent pins. Its inbox address commits to their root; minimum and decimals of an origin stand beside the leaves, so a
-// changed minimum is another set with the same root.
+// The routes that an intent pins. Its inbox address commits to their root; minimum and decimals of an origin stand
+// beside the leaves, so a changed minimum is another set with the same root.
 
 /** A route that an intent pinned. Lists of them are in the order of the root. */
 export type PinnedRoute = CatalogRoute;
@@ -48,7 +48,10 @@ export function toRoute({ chain, token, adapter, minAmount, config }: PinnedRout
   return { chainId: BigInt(referenceOf(chain)), token: token as Hex, adapter, minAmount, config };
 }
 
-/** The Merkle proof of one of the routes: the siblings from its leaf up to the root. Throws a RangeError for another set's route. */
+/**
+ * The Merkle proof of one of the routes: the siblings from its leaf up to the root. Throws a RangeError for another
+ * set's route.
+ */
 export function proofOf(routes: readonly PinnedRoute[], { leaf }: Pick<PinnedRoute, "leaf">): Hex[] {
   return computeRouteProof(
     routes.map(toRoute),

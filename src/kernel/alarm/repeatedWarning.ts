@@ -1,7 +1,8 @@
 import type { Logger } from "pino";
 import type { Timer } from "../clock.ts";
 
-// A warning that repeats is logged when it first occurs, and then at intervals that double. A lasting failure therefore fills no log.
+// A warning that repeats is logged when it first occurs, and then at intervals that double. A lasting failure therefore
+// fills no log.
 
 const INTERVAL_MS_MIN = 60_000;
 const INTERVAL_MS_MAX = 3_600_000;
@@ -13,7 +14,9 @@ type Repetition = { loggedAtMs: number; intervalMs: number; suppressed: number }
 const repetitions = new WeakMap<Logger, Map<string, Repetition>>();
 
 export type RepeatedWarning = {
-  /** Warnings with the same key are repetitions: the place and the kind of failure, without ids that differ each time. */
+  /**
+   * Warnings with the same key are repetitions: the place and the kind of failure, without ids that differ each time.
+   */
   key: string;
   fields: Readonly<Record<string, unknown>>;
   message: string;

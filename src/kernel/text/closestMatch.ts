@@ -15,7 +15,10 @@ export function closestMatch(text: string, candidates: Iterable<string>): string
   return best;
 }
 
-/** Counts insertions, deletions, replacements and swaps of neighbours. Returns `limit` for any distance of `limit` or more. */
+/**
+ * Counts insertions, deletions, replacements and swaps of neighbours. Returns `limit` for any distance of `limit` or
+ * more.
+ */
 function editDistance(from: string, to: string, limit: number): number {
   if (Math.abs(from.length - to.length) >= limit) return limit;
   let twoRowsAbove: number[] = [];

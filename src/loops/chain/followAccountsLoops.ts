@@ -8,8 +8,8 @@ import type { Loop } from "../loop.ts";
 const INTERVAL_MS = 1_000;
 
 /**
- * Finds deposits by balances: one loop for what payers look at, which wakes at each new block, and one for all inboxes. A third does the slow
- * searches, so that no deposit waits for one.
+ * Finds deposits by balances: one loop for what payers look at, which wakes at each new block, and one for all inboxes.
+ * A third does the slow searches, so that no deposit waits for one.
  */
 export function followAccountsLoops(world: World, chain: Chain): Loop[] {
   const pollMs = findWatchedChain(world.catalog, chain.caip2)?.pollMs ?? INTERVAL_MS;

@@ -6,8 +6,8 @@ import type { Loop } from "../loop.ts";
 import { sendTopic } from "./topics.ts";
 
 /**
- * Wakes at each new head of its chain, which may make something final. The interval only covers a lost signal. Wakes the loops of settling only
- * when a deposit may have changed, so that an idle chain costs little.
+ * Wakes at each new head of its chain, which may make something final. The interval only covers a lost signal. Wakes
+ * the loops of settling only when a deposit may have changed, so that an idle chain costs little.
  */
 export function processDepositsLoop(world: World, chain: Chain): Loop {
   const { caip2 } = chain;

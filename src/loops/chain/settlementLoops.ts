@@ -11,8 +11,9 @@ import type { World } from "../../world.ts";
 import type { Loop } from "../loop.ts";
 import { planTopic, sendTopic, submitTopic, TRACK_TOPIC } from "./topics.ts";
 
-// Each step of settling has a loop of its own, so that a hanging provider does not delay what the database alone decides. Each wakes the
-// next one. Rows keep the order: a settlement that a sweep has overtaken lands with it, or moves nothing and is planned again.
+// Each step of settling has a loop of its own, so that a hanging provider does not delay what the database alone
+// decides. Each wakes the next one. Rows keep the order: a settlement that a sweep has overtaken lands with it, or
+// moves nothing and is planned again.
 
 const INTERVAL_MS = 2_000;
 const AGREEMENT_INTERVAL_MS = 1_000;
@@ -40,7 +41,10 @@ export function observeSettlementsLoop(world: World, chain: Chain): Loop {
   };
 }
 
-/** Asks other providers in a loop of its own, so that a hanging provider does not delay the settlements that need no agreement. */
+/**
+ * Asks other providers in a loop of its own, so that a hanging provider does not delay the settlements that need no
+ * agreement.
+ */
 export function verifySweepsLoop(world: World, chain: Chain): Loop {
   const requiresAgreement = findWatchedChain(world.catalog, chain.caip2)?.agreement !== undefined;
   return {

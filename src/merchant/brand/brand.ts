@@ -1,6 +1,7 @@
 import type { Logo } from "../logo/logo.ts";
 
-// How an account's checkout looks. The values become CSS, so each has a strict form and none is used as it was typed. Pure functions.
+// How an account's checkout looks. The values become CSS, so each has a strict form and none is used as it was typed.
+// Pure functions.
 
 /** Null: the default. */
 export type Brand = {
@@ -28,7 +29,10 @@ export function parseColor(text: string): string | undefined {
 const GENERIC_FAMILIES = ["serif", "sans-serif", "monospace", "system-ui", "ui-sans-serif", "ui-serif", "ui-rounded"];
 const FONTS_MAX = 6;
 
-/** A list of font names, separated by commas, as CSS; undefined when one has other characters than letters, digits, spaces and hyphens. */
+/**
+ * A list of font names, separated by commas, as CSS; undefined when one has other characters than letters, digits,
+ * spaces and hyphens.
+ */
 export function parseFont(text: string): string | undefined {
   const names = text.split(",").map((name) => name.trim().replace(/^(["'])(.*)\1$/, "$2"));
   if (

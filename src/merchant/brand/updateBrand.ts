@@ -7,7 +7,9 @@ import { lockAccount } from "../store.ts";
 import { parseColor, parseFont, RADIUS_PX_MAX, type Brand } from "./brand.ts";
 import { findBrand, writeBrand, type BrandRow } from "./brandStore.ts";
 
-/** Texts as they were typed. Null removes a value, a missing field leaves it as it is. `logo` is the content of a file. */
+/**
+ * Texts as they were typed. Null removes a value, a missing field leaves it as it is. `logo` is the content of a file.
+ */
 export type BrandChange = {
   accent?: string | null | undefined;
   accentDark?: string | null | undefined;

@@ -3,8 +3,8 @@ import { crc32 } from "node:zlib";
 import type { Entropy } from "../../kernel/entropy.ts";
 import { base32 } from "../../kernel/ids.ts";
 
-// trib_<env>_<keyId>_<56 random hex><8 hex of CRC-32>. The checksum covers everything before it, so that a mistyped or truncated key is
-// refused without a database query. The database stores only the SHA-256 of the whole key.
+// trib_<env>_<keyId>_<56 random hex><8 hex of CRC-32>. The checksum covers everything before it, so that a mistyped or
+// truncated key is refused without a database query. The database stores only the SHA-256 of the whole key.
 
 export type Environment = "test" | "live";
 export type ParsedKey = { environment: Environment; keyId: string; hash: Uint8Array };

@@ -12,7 +12,10 @@ export type NewKey = {
   defaultNamespace?: "solana";
 };
 
-/** Creates a key. Only this result contains the key itself; the database stores its hash. Throws not_found or invalid_request. */
+/**
+ * Creates a key. Only this result contains the key itself; the database stores its hash. Throws not_found or
+ * invalid_request.
+ */
 export async function createKey(
   world: Pick<World, "db" | "clock" | "entropy" | "config">,
   input: NewKey,

@@ -76,7 +76,9 @@ function assertRefused(promise: Promise<unknown>, code: FaultCode): Promise<void
   return assert.rejects(promise, { name: "Fault", code });
 }
 
-/** Waits for work beside the requests. The embedded database runs one query after the other, so queries here come last. */
+/**
+ * Waits for work beside the requests. The embedded database runs one query after the other, so queries here come last.
+ */
 async function waitForBackgroundWork(): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) await db.root.selectFrom("merchant_version").select("version").execute();
 }

@@ -10,9 +10,9 @@ import {
   type KeyUse,
 } from "../store.ts";
 
-// Caches recently used keys, so that most requests need no query for their key. Each entry is valid for one version of keys and accounts,
-// which the database increases with every change. A version is trusted for less than a second from the start of its read.
-// So every process refuses a revoked key within a second, even when all signals are lost.
+// Caches recently used keys, so that most requests need no query for their key. Each entry is valid for one version of
+// keys and accounts, which the database increases with every change. A version is trusted for less than a second from
+// the start of its read. So every process refuses a revoked key within a second, even when all signals are lost.
 
 export type KeyCacheWorld = Pick<World, "db" | "clock" | "memory" | "log">;
 
@@ -67,7 +67,10 @@ export async function lookUpKey(world: KeyCacheWorld, presented: PresentedKey): 
   return found;
 }
 
-/** Clears the entries after a change in this process, so that the next request reads anew. Other processes notice by the version. */
+/**
+ * Clears the entries after a change in this process, so that the next request reads anew. Other processes notice by the
+ * version.
+ */
 export function clearKeyCache({ memory }: Pick<World, "memory">): void {
   memory.get(KEY_CACHE).entries.clear();
 }
@@ -95,7 +98,9 @@ function updateVersion(cache: KeyCache, { version, readAtMs }: { version: bigint
   cache.versionReadAtMs = readAtMs;
 }
 
-/** Reads the version. It never rejects: after a failure the version grows too old, and each request reads for itself. */
+/**
+ * Reads the version. It never rejects: after a failure the version grows too old, and each request reads for itself.
+ */
 async function refreshVersion({ db, clock, log }: KeyCacheWorld, cache: KeyCache): Promise<void> {
   if (cache.isRefreshing) return;
   cache.isRefreshing = true;

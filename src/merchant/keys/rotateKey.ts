@@ -16,8 +16,9 @@ export type Rotation = {
 export type RotatedKey = { keyId: string; apiKey: string; oldKeyId: string; oldExpiresAt: Date };
 
 /**
- * Creates a key with the scopes of an old one, and sets the old one's expiry. Both work during the overlap, so that a merchant can switch
- * without a gap. An earlier expiry of the old key stays. Throws not_found, or invalid_request for an expired or revoked key.
+ * Creates a key with the scopes of an old one, and sets the old one's expiry. Both work during the overlap, so that a
+ * merchant can switch without a gap. An earlier expiry of the old key stays. Throws not_found, or invalid_request for
+ * an expired or revoked key.
  */
 export async function rotateKey(
   world: Pick<World, "db" | "clock" | "entropy" | "memory" | "config">,

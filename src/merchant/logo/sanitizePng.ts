@@ -4,7 +4,9 @@ const SIDE_PIXELS_MAX = 1_024;
 const DRAWING_CHUNKS = ["IHDR", "PLTE", "tRNS", "sRGB", "gAMA", "IDAT", "IEND"];
 const CHUNK_FRAME_BYTES = 12;
 
-/** A PNG with its drawing chunks alone; undefined for other bytes, a broken structure or more than 1,024 pixels a side. */
+/**
+ * A PNG with its drawing chunks alone; undefined for other bytes, a broken structure or more than 1,024 pixels a side.
+ */
 export function sanitizePng(bytes: Uint8Array): Uint8Array | undefined {
   const png = Buffer.from(bytes);
   if (!png.subarray(0, SIGNATURE.length).equals(SIGNATURE)) return undefined;

@@ -1,5 +1,5 @@
-// Writes an SVG anew from the elements and attributes that draw. Lists name what stays, so that a part which no list knows is dropped:
-// scripts, styles, links, foreign content, handlers and every address outside the image.
+// Writes an SVG anew from the elements and attributes that draw. Lists name what stays, so that a part which no list
+// knows is dropped: scripts, styles, links, foreign content, handlers and every address outside the image.
 
 const ELEMENTS = new Set(
   "svg g defs path rect circle ellipse line polyline polygon clipPath mask linearGradient radialGradient stop title desc".split(

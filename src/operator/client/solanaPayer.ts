@@ -31,7 +31,9 @@ const REFERENCE_LENGTH = 32;
 const UNITS_OFFSET = 64;
 const BALANCE_BYTES = 72;
 
-/** A payer on Solana. Throws UsageError for an invalid key, CommandError when the node does not answer as one of Solana. */
+/**
+ * A payer on Solana. Throws UsageError for an invalid key, CommandError when the node does not answer as one of Solana.
+ */
 export async function createSolanaPayer({
   rpcUrl,
   privateKey,

@@ -14,7 +14,9 @@ import {
 
 const RESPONSE_MS_MAX = 120_000;
 
-/** Finds the running process of this user: the dev world first, then the service. Ignores run files of ended processes. */
+/**
+ * Finds the running process of this user: the dev world first, then the service. Ignores run files of ended processes.
+ */
 export async function findRunningProcess(environment: ProcessEnvironment): Promise<RunningProcess | undefined> {
   return (await listRunningProcesses(environment))[0];
 }

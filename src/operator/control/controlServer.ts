@@ -12,7 +12,9 @@ export type ControlServer = { close(): Promise<void> };
 type ControlServerOptions = {
   socketPath: string;
   token: string;
-  /** Runs one operation. The client receives the message of a CommandError or Fault; other errors only go to the log. */
+  /**
+   * Runs one operation. The client receives the message of a CommandError or Fault; other errors only go to the log.
+   */
   runOperation: (operation: string, input: unknown) => Promise<unknown>;
   log: Logger;
 };

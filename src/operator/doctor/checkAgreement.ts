@@ -7,7 +7,10 @@ import { findCursor } from "../../watch/store/store.ts";
 import type { World } from "../../world.ts";
 import type { Finding } from "./finding.ts";
 
-/** Checks the agreement policy of a chain, compares each provider with the recorded chain, and counts deposits held for disagreement. */
+/**
+ * Checks the agreement policy of a chain, compares each provider with the recorded chain, and counts deposits held for
+ * disagreement.
+ */
 export async function checkAgreement(world: World, config: ChainConfig, chain: Chain): Promise<Finding[]> {
   const cursor = await findCursor(world.db, config.caip2);
   const views = cursor === undefined ? [] : await pollProviders(world, chain, cursor);

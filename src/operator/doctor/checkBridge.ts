@@ -14,7 +14,10 @@ const PPM_PER_BPS = 100;
 
 type KnownFees = ReturnType<typeof listKnownFees>[number];
 
-/** Whether the bridge's service answers, and what it charges now on each way between two chains. Nothing without a bridge. */
+/**
+ * Whether the bridge's service answers, and what it charges now on each way between two chains. Nothing without a
+ * bridge.
+ */
 export async function checkBridge(world: World): Promise<Finding[]> {
   const { bridge } = world.config;
   if (bridge === undefined) return [];

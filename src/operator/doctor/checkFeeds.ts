@@ -5,7 +5,10 @@ import { ChainMismatch } from "../../chain/providers.ts";
 import type { ChainConfig } from "../../config/config.ts";
 import type { Finding } from "./finding.ts";
 
-/** Connects to every WebSocket of a chain until its subscription is open. Findings name hosts only, because URLs contain keys. */
+/**
+ * Connects to every WebSocket of a chain until its subscription is open. Findings name hosts only, because URLs contain
+ * keys.
+ */
 export async function checkFeeds({ name }: ChainConfig, { feeds }: Chain): Promise<Finding[]> {
   return Promise.all(feeds.map(async (feed) => ({ what: `${name}: websocket`, ...(await checkFeed(feed)) })));
 }

@@ -5,7 +5,10 @@ import type { Finding } from "./finding.ts";
 
 const USD_DECIMALS = 6;
 
-/** Whether small payments of strangers cost the operator more than them, by the configured minimums and the usual price of gas. */
+/**
+ * Whether small payments of strangers cost the operator more than them, by the configured minimums and the usual price
+ * of gas.
+ */
 export function checkMinimums({ config }: { config: Pick<Config, "chains"> }): Finding[] {
   return config.chains.flatMap((chain) =>
     chain.tokens.filter(({ bridge }) => bridge !== undefined).flatMap((token) => minimumFindings(chain, token)),

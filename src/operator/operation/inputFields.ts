@@ -1,8 +1,8 @@
 import { CommandError, UsageError } from "../errors.ts";
 
 /**
- * How one field of an operation's input is read. `Given` is what a caller may pass: commands pass options as they were typed.
- * An invalid text throws CommandError, an invalid number UsageError with its option.
+ * How one field of an operation's input is read. `Given` is what a caller may pass: commands pass options as they were
+ * typed. An invalid text throws CommandError, an invalid number UsageError with its option.
  */
 export type Field<Value, Given> = {
   read(value: unknown, name: string): Value;

@@ -1,7 +1,10 @@
 import type { World } from "../../world.ts";
 import { readInput, type GivenOf, type InputOf, type InputShape } from "./inputFields.ts";
 
-/** One operation of the operator. Commands and pages call it by its name, on a world of their own or through the control socket. */
+/**
+ * One operation of the operator. Commands and pages call it by its name, on a world of their own or through the control
+ * socket.
+ */
 export type OperatorOperation<Given, Output> = {
   /** `read` changes no row, and sends nothing to a chain. */
   effect: "read" | "write";

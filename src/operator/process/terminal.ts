@@ -1,6 +1,7 @@
 import type { ProcessEnvironment } from "../../config/config.ts";
 
-// Terminal output. Only results go to standard output, so that they can be piped; everything else goes to standard error.
+// Terminal output. Only results go to standard output, so that they can be piped; everything else goes to standard
+// error.
 
 export type Style = "bold" | "dim" | "green" | "red" | "yellow" | "cyan";
 
@@ -131,7 +132,10 @@ export function formatFields(
   return entries.map(([name, value]) => `${terminal.paint("dim", name.padEnd(width))}  ${value}`);
 }
 
-/** Formats JSON on one line. Amounts (bigint) become strings, as in the API. Control characters that JSON leaves as they are become escapes. */
+/**
+ * Formats JSON on one line. Amounts (bigint) become strings, as in the API. Control characters that JSON leaves as they
+ * are become escapes.
+ */
 export function toJson(value: unknown): string {
   const json = JSON.stringify(value, (_key, item: unknown) => (typeof item === "bigint" ? item.toString() : item));
   return json.replaceAll(/[\u007f-\u009f\u2028\u2029]/g, (character) => {

@@ -36,8 +36,8 @@ export const OUTFLOWS_READ_MAX = 1_000;
 export type RecentOutflow = { intentId: string; token: string; units: bigint; count: bigint };
 
 /**
- * What left each of the intents' inboxes above the last reread block, without what was agreed, by token. Reread blocks are left out, because
- * enough providers have shown them.
+ * What left each of the intents' inboxes above the last reread block, without what was agreed, by token. Reread blocks
+ * are left out, because enough providers have shown them.
  */
 export async function listRecentOutflows(
   tx: Tx,
@@ -96,8 +96,8 @@ export async function deleteAgreements(
 }
 
 /**
- * Leases due verifications until `leaseUntil`, longest due first. Other processes skip them until the lease expires, and resume them if this
- * process crashes. `waitMsMax` is the longest lease or delay in milliseconds.
+ * Leases due verifications until `leaseUntil`, longest due first. Other processes skip them until the lease expires,
+ * and resume them if this process crashes. `waitMsMax` is the longest lease or delay in milliseconds.
  */
 export async function claimAgreements(
   tx: Tx,
@@ -130,7 +130,10 @@ export async function listLegs(db: Db["root"], key: AgreementKey): Promise<Movem
   );
 }
 
-/** Locks a claimed verification. Returns false when another process has claimed it since, or when it was reopened or is gone. */
+/**
+ * Locks a claimed verification. Returns false when another process has claimed it since, or when it was reopened or is
+ * gone.
+ */
 export async function lockClaimedAgreement(tx: Tx, claimed: SweepAgreementRow): Promise<boolean> {
   const locked = await tx
     .selectFrom("sweep_agreement")

@@ -20,9 +20,9 @@ type SweepName = { intent_id: string; token: string; chain_tx: string };
 export const sweepAgreementsTopic = (chain: Caip2) => `sweep agreements:${chain}`;
 
 /**
- * The sweeps among `names` that must wait: above the single-provider limit, and not confirmed by enough providers. Opens their
- * verifications. A sweep in a reread block waits for nothing, because enough providers have shown it. `legs`: all movements out of inboxes in
- * the sweeps' transactions. The caller holds the locks of the intents.
+ * The sweeps among `names` that must wait: above the single-provider limit, and not confirmed by enough providers.
+ * Opens their verifications. A sweep in a reread block waits for nothing, because enough providers have shown it.
+ * `legs`: all movements out of inboxes in the sweeps' transactions. The caller holds the locks of the intents.
  */
 export async function listWaitingSweeps(
   tx: Tx,

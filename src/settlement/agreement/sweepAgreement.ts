@@ -30,12 +30,15 @@ export function describeLegs(legs: readonly MovementRow[]): SweepLegs | undefine
   };
 }
 
-/** What left an intent's inboxes in one token by sweeps that only one provider has shown. `decimals` is undefined for an unknown token. */
+/**
+ * What left an intent's inboxes in one token by sweeps that only one provider has shown. `decimals` is undefined for an
+ * unknown token.
+ */
 export type UnconfirmedOutflow = { units: bigint; decimals: number | undefined };
 
 /**
- * Whether the next sweep of an intent needs more than one provider: by the sum of all that only one has shown, because many small sweeps
- * must not evade the limit.
+ * Whether the next sweep of an intent needs more than one provider: by the sum of all that only one has shown, because
+ * many small sweeps must not evade the limit.
  */
 export function isOverSingleProviderLimit(
   outflows: readonly UnconfirmedOutflow[],

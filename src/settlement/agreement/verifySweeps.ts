@@ -36,8 +36,9 @@ const ALARM_ATTEMPT = 3;
 const ALARM_EVERY = 60;
 
 /**
- * Asks every provider of a chain for the sweeps above the single-provider limit. A sweep that enough of them show lands its settlements;
- * one that they deny is orphaned, as by a reorg. Any number of processes may run it at once. `asked`: the number of sweeps.
+ * Asks every provider of a chain for the sweeps above the single-provider limit. A sweep that enough of them show lands
+ * its settlements; one that they deny is orphaned, as by a reorg. Any number of processes may run it at once. `asked`:
+ * the number of sweeps.
  */
 export async function verifySweeps(
   world: VerifySweepsWorld,
@@ -77,7 +78,10 @@ async function askProviders(world: VerifySweepsWorld, chain: Chain, agreement: S
   return { agreement, legs, votes };
 }
 
-/** Whether a verification asks about these movements. Otherwise they have changed, and the settlement station opens it anew. */
+/**
+ * Whether a verification asks about these movements. Otherwise they have changed, and the settlement station opens it
+ * anew.
+ */
 function isAbout(agreement: SweepAgreementRow, legs: readonly MovementRow[]): boolean {
   const now = describeLegs(legs);
   return now?.legsRevision === agreement.legs_revision && now.legsCount === agreement.legs_count;
@@ -93,7 +97,8 @@ async function resolveRound(world: VerifySweepsWorld, chain: Chain, round: Sweep
     world.wake.notify("events");
   }
   if (outcome !== "denied" || !isDenialFinal(outcome, attempts)) return;
-  // The verification stays open until its movements are orphaned, so that another process repeats this step after a crash.
+  // The verification stays open until its movements are orphaned, so that another process repeats this step after a
+  // crash.
   for (const vote of round.votes)
     if ("findings" in vote && denied.some((index) => vote.findings[index]?.verdict === "confirms"))
       chain.providers.coolDown(vote.provider, COOLDOWN_MS);
@@ -110,7 +115,10 @@ type RoundResult = {
   applied: AppliedMovements | undefined;
 };
 
-/** Writes the votes, and lands the sweep when it is agreed. Undefined when its movements have changed since, or the lease was lost. */
+/**
+ * Writes the votes, and lands the sweep when it is agreed. Undefined when its movements have changed since, or the
+ * lease was lost.
+ */
 async function saveRound(
   world: VerifySweepsWorld,
   chain: Chain,

@@ -29,7 +29,10 @@ type SweepsWithMints = {
   at: Date;
 };
 
-/** Locks the settlements of the inboxes' own deposits that landed with these sweeps, and returns those whose share is another now. */
+/**
+ * Locks the settlements of the inboxes' own deposits that landed with these sweeps, and returns those whose share is
+ * another now.
+ */
 export async function listOwnCorrections(
   tx: Tx,
   { chain, sweeps, intents, mintsOf, at }: SweepsWithMints,

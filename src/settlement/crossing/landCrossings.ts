@@ -42,8 +42,9 @@ type SweptCrossing = {
 };
 
 /**
- * Lands the bridged settlements whose money a sweep on the settle chain moved, whoever made it. Mint and sweep are read from the recorded
- * movements, so it does not matter which of burn, mint and sweep was seen first. Returns the number landed.
+ * Lands the bridged settlements whose money a sweep on the settle chain moved, whoever made it. Mint and sweep are read
+ * from the recorded movements, so it does not matter which of burn, mint and sweep was seen first. Returns the number
+ * landed.
  */
 export async function landCrossings(world: LandWorld, settleChain: Caip2): Promise<number> {
   const found = await listSweptCrossings(world.db.root, { settleChain, limit: LANDED_MAX });
@@ -122,8 +123,8 @@ async function landFound(
 }
 
 /**
- * Takes settlements back to `bridging` that landed with sweeps which the chain no longer shows in these places. The caller holds the intents'
- * locks.
+ * Takes settlements back to `bridging` that landed with sweeps which the chain no longer shows in these places. The
+ * caller holds the intents' locks.
  */
 export async function revertCrossings(
   tx: Tx,
@@ -207,8 +208,8 @@ class CrossingChanges {
 }
 
 /**
- * Attested crossings whose mint is in a later sweep of the inbox. Reads in proportion to the recorded mints that have not landed: there are as many
- * proven burns that nobody received as strangers care to make.
+ * Attested crossings whose mint is in a later sweep of the inbox. Reads in proportion to the recorded mints that have
+ * not landed: there are as many proven burns that nobody received as strangers care to make.
  */
 async function listSweptCrossings(
   db: Db["root"],
@@ -257,8 +258,8 @@ async function awaitMintsOf(tx: Tx, burnIds: readonly bigint[], at: Date): Promi
 }
 
 /**
- * The mints that each sweep moved on, in the order of the chain: those since the previous sweep of the inbox. A mint in suspense belongs to the
- * inbox until its burn is found.
+ * The mints that each sweep moved on, in the order of the chain: those since the previous sweep of the inbox. A mint in
+ * suspense belongs to the inbox until its burn is found.
  */
 export async function listMintsOfSweeps(tx: Tx, chain: Caip2, sweeps: readonly Sweep[]): Promise<Map<string, Mint[]>> {
   if (sweeps.length === 0) return new Map();

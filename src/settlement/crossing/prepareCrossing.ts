@@ -17,8 +17,8 @@ export function isCrossing({ settlement, intent }: DueSettlement): boolean {
 }
 
 /**
- * Prices the transaction that gives the inbox's balance to a bridge; undefined while the fees exceed the ceiling. Throws SettleRefused, with a
- * reason for the record, when no route can take it now.
+ * Prices the transaction that gives the inbox's balance to a bridge; undefined while the fees exceed the ceiling.
+ * Throws SettleRefused, with a reason for the record, when no route can take it now.
  */
 export async function prepareCrossing(
   world: CrossingWorld,

@@ -15,8 +15,9 @@ export type SharedSweep = {
 };
 
 /**
- * Divides what a sweep paid among the settlements that it lands: one for each mint in it, in the order of the chain, and one for everything
- * else. Each share is rounded down, and the last takes the rest. Pure, so every process and every repeat divide alike.
+ * Divides what a sweep paid among the settlements that it lands: one for each mint in it, in the order of the chain,
+ * and one for everything else. Each share is rounded down, and the last takes the rest. Pure, so every process and
+ * every repeat divide alike.
  */
 export function shareSweep(split: MovedUnits, mints: readonly Mint[]): SharedSweep {
   const movedUnits = split.grossUnits + split.otherRecipientUnits;

@@ -10,10 +10,11 @@ import { bookRevision } from "../../watch/store/bookMovements.ts";
 import { claimRevision, writeSuspense } from "../../watch/store/store.ts";
 import type { World } from "../../world.ts";
 
-// Everything in an inbox on its settle chain belongs to its payout, also what a bridge gave for a burn that nobody knows: the providers of the burn's
-// chain may be away for days. After an hour such a mint is in suspense. It is settled like the inbox's own money, counts nothing towards the price, and
-// the ledger books it from the suspense account. The search for the burn goes on. Once a crossing names the mint, it leaves the suspense, the ledger
-// books it from the bridge, and the crossing lands with the sweep that has moved it.
+// Everything in an inbox on its settle chain belongs to its payout, also what a bridge gave for a burn that nobody
+// knows: the providers of the burn's chain may be away for days. After an hour such a mint is in suspense. It is
+// settled like the inbox's own money, counts nothing towards the price, and the ledger books it from the suspense
+// account. The search for the burn goes on. Once a crossing names the mint, it leaves the suspense, the ledger books it
+// from the bridge, and the crossing lands with the sweep that has moved it.
 
 type SuspendWorld = Pick<World, "db" | "clock" | "log">;
 
@@ -26,7 +27,10 @@ const READ_MAX = 1_000;
 
 type Mint = { mintId: bigint; intentId: string };
 
-/** Puts the mints of a settle chain in suspense that are due, and takes those out whose burns are known. Returns the number changed. */
+/**
+ * Puts the mints of a settle chain in suspense that are due, and takes those out whose burns are known. Returns the
+ * number changed.
+ */
 export async function suspendMints(world: SuspendWorld, settleChain: Caip2): Promise<number> {
   const at = world.clock.now();
   const unexplained = await listUnexplained(world.db.root, { settleChain, at });

@@ -6,7 +6,8 @@ import { thoroughDatabases } from "../../../test/support/database.ts";
 import { runChecks } from "../../ledger/check.ts";
 import { settlementChecks } from "../checks.ts";
 
-// The ledger books what the chain shows. A settlement above the single-provider limit waits for the other providers' word.
+// The ledger books what the chain shows. A settlement above the single-provider limit waits for the other providers'
+// word.
 
 for (const kind of thoroughDatabases) {
   describe(`a burn above the limit of a single provider on ${kind}`, () => {

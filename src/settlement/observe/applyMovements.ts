@@ -20,8 +20,9 @@ export type ApplyWorld = Pick<World, "db" | "clock" | "entropy" | "log" | "wake"
 export type AppliedMovements = { findings: readonly SweepFinding[]; waiting: number };
 
 /**
- * Applies movements out of inboxes of one chain: lands or reverts the settlements of their sweeps. A sweep that more providers must confirm
- * first counts as not shown: its settlement stays as it is, and one that had landed is taken back.
+ * Applies movements out of inboxes of one chain: lands or reverts the settlements of their sweeps. A sweep that more
+ * providers must confirm first counts as not shown: its settlement stays as it is, and one that had landed is taken
+ * back.
  */
 export async function applyMovements(
   tx: Tx,
@@ -63,7 +64,8 @@ function keyOfSweep(sweep: Sweep): string {
 }
 
 /**
- * Runs after the commit. When a sweep moved more than came in since the previous sweep, a movement is missing, and the inbox is scanned again.
+ * Runs after the commit. When a sweep moved more than came in since the previous sweep, a movement is missing, and the
+ * inbox is scanned again.
  */
 export async function reportFindings(
   world: Pick<World, "db" | "clock" | "log" | "wake">,

@@ -8,8 +8,8 @@ import { listUnassignedSweptDeposits } from "../store.ts";
 const SWEPT_DEPOSITS_MAX = 1_000;
 
 /**
- * Assigns late deposits to the sweep or burn that took them: planning them again would send empty sweeps without end, and
- * while their inbox counts as holding them, no balance is enough for what came later. The caller holds the intents'
+ * Assigns late deposits to the sweep or burn that took them: planning them again would send empty sweeps without end,
+ * and while their inbox counts as holding them, no balance is enough for what came later. The caller holds the intents'
  * locks. `hasMore`: the next call assigns the rest.
  */
 export async function assignToSweeps(

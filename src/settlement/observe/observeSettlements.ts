@@ -9,9 +9,9 @@ const BATCH_MAX = 100;
 const RETRIED_MAX = 10;
 
 /**
- * Processes the recorded movements out of a chain's inboxes. A settlement lands when the token's own transfers show it, whether the sweep
- * is ours or a stranger's. A reorg reverts both alike. An intent that fails is quarantined and retried later. `isDone` means that no movement is
- * left, `hasPassed` that there were some.
+ * Processes the recorded movements out of a chain's inboxes. A settlement lands when the token's own transfers show it,
+ * whether the sweep is ours or a stranger's. A reorg reverts both alike. An intent that fails is quarantined and
+ * retried later. `isDone` means that no movement is left, `hasPassed` that there were some.
  */
 export async function observeSettlements(
   world: ApplyWorld,

@@ -30,10 +30,15 @@ import { listSweepArrivals } from "./sweepReads.ts";
 import { writeSettlements } from "../store.ts";
 
 type SweepName = { intent_id: string; token: string; chain_tx: string };
-/** `settlementId`: the settlement of the inbox's own deposits; undefined where the sweep moved only what a bridge gave. */
+/**
+ * `settlementId`: the settlement of the inbox's own deposits; undefined where the sweep moved only what a bridge gave.
+ */
 type LandedSweep = { sweep: Sweep; split: SweepSplit; settlementId: string | undefined };
 
-/** A sweep that moved something else than its payout and fee, or another amount than came in. Amounts in smallest units of the token. */
+/**
+ * A sweep that moved something else than its payout and fee, or another amount than came in. Amounts in smallest units
+ * of the token.
+ */
 export type SweepFinding = {
   sweep: Sweep;
   settlementId: string | undefined;
@@ -49,8 +54,8 @@ export type SweepFinding = {
 const NO_PLACE = { blockNumber: -1n, place: -1n };
 
 /**
- * One transaction's observation of several sweeps. It applies them in memory, to locked intents and settlements, and then writes the result
- * with a fixed number of statements.
+ * One transaction's observation of several sweeps. It applies them in memory, to locked intents and settlements, and
+ * then writes the result with a fixed number of statements.
  */
 export class SweepObservation {
   readonly #world: Pick<World, "entropy">;
@@ -113,7 +118,10 @@ export class SweepObservation {
     this.#sweeps.set(landed.id, undefined);
   }
 
-  /** A bridge took the inbox's balance, or as much as it takes at once. The settlement lands with a sweep on the settle chain. */
+  /**
+   * A bridge took the inbox's balance, or as much as it takes at once. The settlement lands with a sweep on the settle
+   * chain.
+   */
   #applyBurn(intent: IntentRow, sweep: Sweep): void {
     const before = this.#settlementOf(sweep);
     const planned = before ?? newSettlement({ ...sweep, id: newId("set", this.#world.entropy), at: this.#at });

@@ -8,28 +8,30 @@ import { findHandoverCursor } from "../../watch/store/handoverStore.ts";
 import { handedOver } from "../../watch/store/namedIndexes.ts";
 import type { Sweep } from "../settlement.ts";
 
-// Reads of the movements out of inboxes. Each touches about as many rows as it returns, however many movements are recorded.
+// Reads of the movements out of inboxes. Each touches about as many rows as it returns, however many movements are
+// recorded.
 
 /** Above every revision. */
 const REVISION_MAX = 2n ** 63n - 1n;
 
 /**
- * Arrivals read for one sweep. An inbox that received more since its previous sweep is not compared with what the sweep moved, because
- * anybody can send many small transfers, and the statement must stay short.
+ * Arrivals read for one sweep. An inbox that received more since its previous sweep is not compared with what the sweep
+ * moved, because anybody can send many small transfers, and the statement must stay short.
  */
 export const ARRIVALS_READ_MAX = 10_000;
 
 /**
- * Makes the planner read by index until the end of the transaction. It takes an inbox with very many transfers for a large part of the
- * table, and would read the whole table where a limit ends the read of an index.
+ * Makes the planner read by index until the end of the transaction. It takes an inbox with very many transfers for a
+ * large part of the table, and would read the whole table where a limit ends the read of an index.
  */
 export async function preferIndexScans(tx: Tx): Promise<void> {
   await sql`select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`.execute(tx);
 }
 
 /**
- * Movements out of inboxes that changed since the cursor, in commit order. Stops before a movement that is not older than the first
- * unprocessed movement into an inbox, because a sweep is complete only when all of its deposits are known.
+ * Movements out of inboxes that changed since the cursor, in commit order. Stops before a movement that is not older
+ * than the first unprocessed movement into an inbox, because a sweep is complete only when all of its deposits are
+ * known.
  */
 export async function listOutboundMovements(
   tx: Tx,
@@ -73,8 +75,8 @@ export type SweepArrivals = {
   /** The last transfer of the previous sweep; -1 and -1 without one. */
   previous: PlaceOnChain;
   /**
-   * What came in since the previous sweep, with what that one left. Undefined above ARRIVALS_READ_MAX, and where what was
-   * left is not known any more.
+   * What came in since the previous sweep, with what that one left. Undefined above ARRIVALS_READ_MAX, and where what
+   * was left is not known any more.
    */
   arrivedUnits: bigint | undefined;
 };
@@ -85,9 +87,9 @@ type PlaceOnChain = { blockNumber: bigint; place: bigint };
 type ArrivalRow = PlaceOnChain & { units: bigint; arrivals: bigint; restUnits: bigint | null };
 
 /**
- * The arrivals of each sweep, in the order of `sweeps`. A sweep takes all that came in since the previous one, unless it is a burn of as much as
- * the bridge takes at once. Only places on the chain decide, so the result does not depend on the order of processing. Orphaned arrivals do
- * not count.
+ * The arrivals of each sweep, in the order of `sweeps`. A sweep takes all that came in since the previous one, unless
+ * it is a burn of as much as the bridge takes at once. Only places on the chain decide, so the result does not depend
+ * on the order of processing. Orphaned arrivals do not count.
  */
 export async function listSweepArrivals(tx: Tx, chain: Caip2, sweeps: readonly Sweep[]): Promise<SweepArrivals[]> {
   if (sweeps.length === 0) return [];

@@ -10,8 +10,9 @@ import { readPassPage, type ComparedInbox } from "../reconcile/passPages.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 import { explainBalances } from "./explainBalances.ts";
 
-// An inbox that takes one token may be sent another configured one. Each token of a page costs a request, and such deposits never count. So the
-// other tokens are compared less often than the own one: those of inboxes that payers look at every few seconds, those of all in a slow pass.
+// An inbox that takes one token may be sent another configured one. Each token of a page costs a request, and such
+// deposits never count. So the other tokens are compared less often than the own one: those of inboxes that payers look
+// at every few seconds, those of all in a slow pass.
 
 /** The shortest time between two comparisons of what payers look at. */
 const VIEWED_MS = 5_000;
@@ -24,7 +25,10 @@ const CLAIM_MS = 60_000;
 /** Inboxes in a page. */
 const PAGE_INBOXES = 400;
 
-/** Compares the next page of all inboxes, when it is due. Throws ProviderFailed when no provider answers; a later step then reads the same page. */
+/**
+ * Compares the next page of all inboxes, when it is due. Throws ProviderFailed when no provider answers; a later step
+ * then reads the same page.
+ */
 export async function compareOtherTokens(world: WatchWorld, chain: Chain): Promise<void> {
   const { otherTokens } = getChainMemory(world, chain);
   const nowMs = world.clock.monotonicMs();
@@ -47,7 +51,10 @@ export async function compareOtherTokens(world: WatchWorld, chain: Chain): Promi
   await advancePass(world.db, pass, { position: next, comparedCount, at: comparedAt, nextAt });
 }
 
-/** Compares a page of what payers look at, in every pass that begins after the interval. A failure delays no deposit that counts. */
+/**
+ * Compares a page of what payers look at, in every pass that begins after the interval. A failure delays no deposit
+ * that counts.
+ */
 export async function compareViewedOtherTokens(
   world: WatchWorld,
   chain: Chain,

@@ -16,7 +16,10 @@ const CONCURRENT_INBOXES_MAX = 4;
 
 type ComparedPage = { cursor: KnownBlock; isReverse: boolean };
 
-/** Records what explains each balance that differs. What nothing explains for some time becomes a difference, which raises an alarm. */
+/**
+ * Records what explains each balance that differs. What nothing explains for some time becomes a difference, which
+ * raises an alarm.
+ */
 export async function explainBalances(
   world: WatchWorld,
   chain: Chain,
@@ -58,7 +61,10 @@ async function explainBalance(
     await storeDifference(world, chain, each);
 }
 
-/** A failure counts as a search that explained nothing, so that an inbox that always fails is reported and holds up no other. */
+/**
+ * A failure counts as a search that explained nothing, so that an inbox that always fails is reported and holds up no
+ * other.
+ */
 async function tryFindDeposits(...search: Parameters<typeof findDeposits>): Promise<FoundDeposits> {
   try {
     return await findDeposits(...search);

@@ -13,9 +13,15 @@ import { applyFoundTransfers } from "../reread/rescan.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 import type { KnownBlock } from "../store/store.ts";
 
-/** What is below the newest recorded transfer is read where it explains nothing: a provider may list an earlier one late. */
+/**
+ * What is below the newest recorded transfer is read where it explains nothing: a provider may list an earlier one
+ * late.
+ */
 const OVERLAP: BlockSpan = { ms: 120_000, min: 300, max: 2_000 };
-/** Requests for one inbox in one step. An inbox with many transfers takes several steps, between which others have their turn. */
+/**
+ * Requests for one inbox in one step. An inbox with many transfers takes several steps, between which others have their
+ * turn.
+ */
 const ATTEMPTS_MAX = 4;
 
 /** `isPartial`: more is to be read. `recorded`: the new movements. */
@@ -97,7 +103,10 @@ function shorter(blocks: bigint, { suggestion }: ProviderFailed): bigint {
 
 type OfInbox = { chain: Caip2; balance: ComparedBalance };
 
-/** The block of the newest recorded deposit. A settlement that was listed first may have taken one that is not recorded yet. */
+/**
+ * The block of the newest recorded deposit. A settlement that was listed first may have taken one that is not recorded
+ * yet.
+ */
 async function findNewestBlock(db: Db, { chain, balance: { intentId, inbox, token } }: OfInbox): Promise<bigint> {
   const { rows } = await sql<{ number: bigint }>`/* named: newest_movement_of_inbox */
     select block_number as number from movement

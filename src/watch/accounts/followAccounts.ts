@@ -14,9 +14,10 @@ import { compareOtherTokens, compareViewedOtherTokens } from "./compareOtherToke
 import { explainBalances } from "./explainBalances.ts";
 import { rereadSettled } from "./rereadSettled.ts";
 
-// Some chains cannot be read block by block at a bearable cost, and no transfer can be found there by its recipient. But money in an inbox is
-// still there, or a settlement took it, and settlements are listed. So the balances of all inboxes are compared with what is recorded: those
-// that payers look at with every new block, the others page after page. A balance that differs leads to the transfers of its inbox.
+// Some chains cannot be read block by block at a bearable cost, and no transfer can be found there by its recipient.
+// But money in an inbox is still there, or a settlement took it, and settlements are listed. So the balances of all
+// inboxes are compared with what is recorded: those that payers look at with every new block, the others page after
+// page. A balance that differs leads to the transfers of its inbox.
 
 /** A process that ends keeps its page for this long. */
 const CLAIM_MS = 10_000;
@@ -29,9 +30,9 @@ const PAGE_INBOXES = 400;
 const POLL_MS_DEFAULT = 1_000;
 
 /**
- * Compares the next page of inboxes of a chain that is read by accounts, and records the deposits that their balances show. Returns the pause until
- * the next page in milliseconds, or undefined when none was due. Bounded, and safe in any number of processes. Throws ProviderFailed when no
- * provider answers; a later step then reads the same page.
+ * Compares the next page of inboxes of a chain that is read by accounts, and records the deposits that their balances
+ * show. Returns the pause until the next page in milliseconds, or undefined when none was due. Bounded, and safe in any
+ * number of processes. Throws ProviderFailed when no provider answers; a later step then reads the same page.
  */
 export async function followAccounts(
   world: WatchWorld,
@@ -47,8 +48,8 @@ export async function followAccounts(
 }
 
 /**
- * Does what may take long and no deposit waits for: searches what nothing explains, lists settlements once more, and compares the other tokens.
- * Bounded. What fails is logged, and holds up nothing.
+ * Does what may take long and no deposit waits for: searches what nothing explains, lists settlements once more, and
+ * compares the other tokens. Bounded. What fails is logged, and holds up nothing.
  */
 export async function searchAccounts(world: WatchWorld, chain: Chain): Promise<void> {
   skipUnreadable(world, chain);
@@ -95,14 +96,19 @@ async function comparePage(
   return pauseMs;
 }
 
-/** Every second pass begins with the last provider, so that the first one cannot hide a deposit for longer than a pass. */
+/**
+ * Every second pass begins with the last provider, so that the first one cannot hide a deposit for longer than a pass.
+ */
 function isPassReverse(world: WatchWorld, chain: Chain, position: string | null): boolean {
   const memory = getChainMemory(world, chain);
   if (position === null) memory.isPassReverse = !memory.isPassReverse;
   return memory.isPassReverse;
 }
 
-/** Few inboxes are compared as often as the chain is polled; more share the time of a pass, to which the work on each page belongs. */
+/**
+ * Few inboxes are compared as often as the chain is polled; more share the time of a pass, to which the work on each
+ * page belongs.
+ */
 function pagePauseMs(
   world: WatchWorld,
   chain: Chain,

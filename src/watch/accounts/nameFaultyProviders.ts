@@ -5,7 +5,8 @@ import type { MovementRow } from "../movement.ts";
 import type { ComparedBalance } from "../reconcile/comparedBalance.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 
-// A provider that hides or invents a deposit in its lists and balances alike contradicts nothing that it says itself. Only the others do.
+// A provider that hides or invents a deposit in its lists and balances alike contradicts nothing that it says itself.
+// Only the others do.
 
 /** Outvoted providers are asked last for this long. */
 const COOLDOWN_MS = 600_000;
@@ -43,8 +44,8 @@ export async function nameOmittingProviders(
 }
 
 /**
- * Names the provider whose balance nothing explains, where another one shows what is recorded. Returns whether there is one; the balance then says
- * nothing about the inbox.
+ * Names the provider whose balance nothing explains, where another one shows what is recorded. Returns whether there is
+ * one; the balance then says nothing about the inbox.
  */
 export async function nameContradictedProvider(
   world: WatchWorld,

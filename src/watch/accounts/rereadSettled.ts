@@ -11,9 +11,9 @@ import { listMovementsBetween } from "../store/chainReads.ts";
 import { findCursor } from "../store/store.ts";
 import { lowestOf } from "../../kernel/extremes.ts";
 
-// A deposit that somebody settles before its balance is compared leaves nothing but that settlement. A provider that omits the settlement
-// while its blocks are recorded and while they are read again would hide both permanently, with equal balances on both sides. So what
-// settlements moved is listed once more, an hour later.
+// A deposit that somebody settles before its balance is compared leaves nothing but that settlement. A provider that
+// omits the settlement while its blocks are recorded and while they are read again would hide both permanently, with
+// equal balances on both sides. So what settlements moved is listed once more, an hour later.
 
 const INTERVAL_MS = 3_600_000;
 /** A process that ends keeps its part for this long. */
@@ -22,7 +22,10 @@ const CLAIM_MS = 60_000;
 const PART_MS = 1_000;
 const ATTEMPTS_MAX = 8;
 
-/** Reads a part of the settlements that are an hour old, and records what is missing. Throws ProviderFailed when no provider answers. */
+/**
+ * Reads a part of the settlements that are an hour old, and records what is missing. Throws ProviderFailed when no
+ * provider answers.
+ */
 export async function rereadSettled(world: WatchWorld, chain: Chain): Promise<void> {
   const at = world.clock.now();
   const claim = { chain: chain.caip2, at, until: addMs(at, CLAIM_MS), pauseMs: INTERVAL_MS };

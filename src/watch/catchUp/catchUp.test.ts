@@ -165,7 +165,10 @@ describe("catching up after an outage", () => {
   test("a transfer in two ranges of one transaction is recorded once", async () => {
     const reported: { paid?: { blockNumber: bigint; blockHash: Hex }; again?: bigint } = {};
     const later = Promise.withResolvers<void>();
-    /** Reports the payment in its block, and again at the start of the next range, as on another branch; that range answers first. */
+    /**
+     * Reports the payment in its block, and again at the start of the next range, as on another branch; that range
+     * answers first.
+     */
     const onTwoBranches: NodeOverride = (reader) => ({
       transfers: async (scope, tokens) => {
         const isTooLong = "fromBlock" in scope && scope.toBlock - scope.fromBlock >= 100n;

@@ -14,14 +14,17 @@ import { logCatchUp } from "./logCatchUp.ts";
 const RANGES_MAX = 64;
 /** Ranges read concurrently. */
 const CONCURRENT_READS_MAX = 3;
-/** Ranges in progress or waiting to be recorded. Their located transfers are few, and waiting ranges are recorded together. */
+/**
+ * Ranges in progress or waiting to be recorded. Their located transfers are few, and waiting ranges are recorded
+ * together.
+ */
 const BUFFERED_RANGES_MAX = 8;
 /** Movements of several ranges in one transaction; a single range may have more. */
 const TRANSFERS_MAX = 2_000;
 
 /**
- * Reads from the cursor towards the head by ranges, and commits complete ranges in order, with their end blocks. Returns the new cursor
- * position. The blocks near the head are left to be read by hash.
+ * Reads from the cursor towards the head by ranges, and commits complete ranges in order, with their end blocks.
+ * Returns the new cursor position. The blocks near the head are left to be read by hash.
  */
 export async function catchUp(
   world: WatchWorld,
@@ -64,7 +67,10 @@ function linkedRanges(ranges: readonly FilteredRange[], from: KnownBlock): reado
   return broken === -1 ? ranges : ranges.slice(0, broken);
 }
 
-/** Merges ranges into one segment. For a transfer in several ranges the last one counts, because a reorg may lie between the reads. */
+/**
+ * Merges ranges into one segment. For a transfer in several ranges the last one counts, because a reorg may lie between
+ * the reads.
+ */
 function mergeRanges(
   ranges: readonly FilteredRange[],
   { from, to }: { from: KnownBlock; to: KnownBlock },
@@ -167,7 +173,9 @@ class RangeQueue {
     return pending;
   }
 
-  /** A node answers ranges beyond its head with an empty list, so it must have the last block before any range is read. */
+  /**
+   * A node answers ranges beyond its head with an empty list, so it must have the last block before any range is read.
+   */
   #ensureHasLastBlock(reader: ChainReader): Promise<void> {
     const known = this.#lastBlockChecks.get(reader.name);
     if (known) return known;

@@ -20,8 +20,8 @@ import {
 export type RangeTransfers = { range: BlockRange; end: BlockRef; transfers: readonly Transfer[] };
 
 /**
- * Reads a range and its end block. Nodes answer a range beyond their head with an empty list. So the answering provider must have the end
- * block, with the hash that its logs name.
+ * Reads a range and its end block. Nodes answer a range beyond their head with an empty list. So the answering provider
+ * must have the end block, with the hash that its logs name.
  */
 export async function readRange(
   reader: ChainReader,

@@ -7,8 +7,9 @@ import { storeFinality, type CursorRow, type KnownBlock } from "../store/store.t
 import { highestOf } from "../../kernel/extremes.ts";
 
 /**
- * Stores the chain's finality as numbers of blocks that we know and that the reporting provider has. A bare number could finalize a deposit
- * on a replaced branch that is not yet orphaned here. Books one batch per call, so that finality never waits for the ledger.
+ * Stores the chain's finality as numbers of blocks that we know and that the reporting provider has. A bare number
+ * could finalize a deposit on a replaced branch that is not yet orphaned here. Books one batch per call, so that
+ * finality never waits for the ledger.
  */
 export async function confirmFinality(world: WatchWorld, chain: Chain, cursor: CursorRow): Promise<CursorRow> {
   const [safe, finalized] = await Promise.all([

@@ -14,7 +14,8 @@ import {
   type NodeOverride,
 } from "../../../test/support/watcher.ts";
 
-// A provider whose answers contradict themselves: the block that it reports is the requested one, but its number is wrong.
+// A provider whose answers contradict themselves: the block that it reports is the requested one, but its number is
+// wrong.
 
 describe("a provider that contradicts itself", () => {
   let db: Db;

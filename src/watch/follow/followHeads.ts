@@ -20,8 +20,8 @@ import {
 } from "../store/applySegment.ts";
 import { advanceCursor, advanceCursorWithNew, findCursor, type KnownBlock } from "../store/store.ts";
 
-// The fast path for a block that a provider pushed: its transfers are read by hash and recorded at once. The next poll covers everything
-// else (a gap, a reorg, blocks from another process), so it needs no pushed heads.
+// The fast path for a block that a provider pushed: its transfers are read by hash and recorded at once. The next poll
+// covers everything else (a gap, a reorg, blocks from another process), so it needs no pushed heads.
 
 /** Blocks applied in one step. */
 const HEADS_MAX = 32;
@@ -31,8 +31,8 @@ const POLL_DELAY_MS = 100;
 const RETRY_MS = [20, 40, 80, 160] as const;
 
 /**
- * `recorded`: the heads follow the cursor and are recorded now. `passed`: they were recorded before. `unfit`: they do not follow or cannot
- * be read, and the next poll reads the chain.
+ * `recorded`: the heads follow the cursor and are recorded now. `passed`: they were recorded before. `unfit`: they do
+ * not follow or cannot be read, and the next poll reads the chain.
  */
 export type HeadsOutcome = "recorded" | "passed" | "unfit";
 
@@ -59,7 +59,8 @@ export async function followHeads(world: WatchWorld, chain: Chain, heads: readon
 }
 
 /**
- * Records blocks without booking them; the next poll books them. Corrects the postings of transactions that moved to another block at once.
+ * Records blocks without booking them; the next poll books them. Corrects the postings of transactions that moved to
+ * another block at once.
  */
 async function applyPushedHeads(world: WatchWorld, chain: Chain, segment: ChainSegment): Promise<boolean> {
   const at = world.clock.now();
@@ -138,8 +139,8 @@ async function readHeadsWithProvider(
   // A feed can invent many heads. The first one must be known before the others cost requests.
   const [first, ...others] = blocks;
   if (first && others.length > 0) await assertSameHeader(reader, first);
-  // Payers see an address only after its intent commits, and the blocks were mined before that push. A refresh during the read is therefore
-  // late enough.
+  // Payers see an address only after its intent commits, and the blocks were mined before that push. A refresh during
+  // the read is therefore late enough.
   const [readings] = await Promise.all([
     Promise.all(blocks.map((block) => readHead(reader, block, tokens))),
     known.refresh(),
@@ -152,7 +153,9 @@ async function readHeadsWithProvider(
   };
 }
 
-/** A pushed header is unverified: the provider that reports the transfers must have it with the same number and parent. */
+/**
+ * A pushed header is unverified: the provider that reports the transfers must have it with the same number and parent.
+ */
 async function readHead(reader: ChainReader, head: BlockRef, tokens: readonly string[]): Promise<BlockTransfers> {
   const [block, transfers] = await Promise.all([
     assertSameHeader(reader, head),
@@ -168,7 +171,10 @@ async function assertSameHeader(reader: ChainReader, head: BlockRef): Promise<Bl
   return block;
 }
 
-/** Queues a head. When the queue is full the oldest head is dropped; the others then do not follow, and a poll reads the chain. */
+/**
+ * Queues a head. When the queue is full the oldest head is dropped; the others then do not follow, and a poll reads the
+ * chain.
+ */
 export function enqueueHead(world: Pick<WatchWorld, "clock" | "wake" | "memory">, chain: Chain, head: BlockRef): void {
   const { pushedHeads, isViewed } = getChainMemory(world, chain);
   if (isReadByAccounts(chain)) {
@@ -188,8 +194,8 @@ export async function followQueuedHeads(world: WatchWorld, chain: Chain): Promis
   try {
     outcome = await followHeads(world, chain, heads);
   } finally {
-    // The poll handles finality and everything that the heads lack. The delay limits the polls that a feed with false heads can cause to a
-    // few per second.
+    // The poll handles finality and everything that the heads lack. The delay limits the polls that a feed with false
+    // heads can cause to a few per second.
     if (outcome === "unfit") await world.clock.sleep(POLL_DELAY_MS);
     if (outcome !== "passed") world.wake.notify(watchTopic(chain));
   }

@@ -14,8 +14,8 @@ const ANCESTORS: BlockSpan = { ms: 64_000, min: 64, max: 500 };
 const CLOCK_SKEW_MS_MAX = 600_000;
 
 /**
- * Starts a new chain at its current head, or below the first issued address: payers get addresses even while every provider is unreachable.
- * Does nothing when another process started the chain.
+ * Starts a new chain at its current head, or below the first issued address: payers get addresses even while every
+ * provider is unreachable. Does nothing when another process started the chain.
  */
 export async function initializeCursor(world: WatchWorld, chain: Chain): Promise<void> {
   const { genesisHash = null } = await chain.providers.identify();
@@ -39,7 +39,8 @@ async function findFirstIssuedAt(db: Db, chain: Caip2): Promise<Date | undefined
 }
 
 /**
- * The highest block before a time, or block 0. Where the node has pruned its first blocks, the lowest block that it has is enough.
+ * The highest block before a time, or block 0. Where the node has pruned its first blocks, the lowest block that it has
+ * is enough.
  */
 export async function findBlockBefore(reader: ChainReader, latest: BlockRef, time: Date): Promise<BlockRef> {
   const timeMs = time.getTime() - CLOCK_SKEW_MS_MAX;

@@ -43,8 +43,8 @@ export type BranchQuery = {
 };
 
 /**
- * Reads the branch after the cursor. Throws ProviderFailed when the provider's blocks are inconsistent, as during a reorg or behind a load
- * balancer. Throws ChainMismatch when the provider has none of our known blocks.
+ * Reads the branch after the cursor. Throws ProviderFailed when the provider's blocks are inconsistent, as during a
+ * reorg or behind a load balancer. Throws ChainMismatch when the provider has none of our known blocks.
  */
 export async function readBranch(reader: ChainReader, query: BranchQuery): Promise<Branch> {
   const { cursor } = query;
@@ -72,9 +72,9 @@ export async function readBranch(reader: ChainReader, query: BranchQuery): Promi
 }
 
 /**
- * Reads all new blocks that follow the cursor as one range: two requests, whatever the block time. Undefined where they do not follow it, are many,
- * or do not come together; they are then read one by one. A digest that says more than the range gave makes its block suspect, and the
- * recheck reads that by hash.
+ * Reads all new blocks that follow the cursor as one range: two requests, whatever the block time. Undefined where they
+ * do not follow it, are many, or do not come together; they are then read one by one. A digest that says more than the
+ * range gave makes its block suspect, and the recheck reads that by hash.
  */
 async function readTogether(reader: ChainReader, query: BranchQuery, head: BlockRef): Promise<Branch | undefined> {
   const { cursor, tokens } = query;
@@ -104,8 +104,9 @@ async function readBlockTransfers(
 }
 
 /**
- * The answers before the first failure. Throws that failure when it comes first, or when `isReorg` requires all answers. Load balancers and
- * rate limits fail some requests each time; the answers before them still advance the cursor. A reorg is applied completely or not at all.
+ * The answers before the first failure. Throws that failure when it comes first, or when `isReorg` requires all
+ * answers. Load balancers and rate limits fail some requests each time; the answers before them still advance the
+ * cursor. A reorg is applied completely or not at all.
  */
 async function settledPrefix<T>(requests: readonly Promise<T>[], isReorg: boolean): Promise<T[]> {
   const outcomes = await Promise.allSettled(requests);
@@ -124,8 +125,9 @@ function isShallowReorg(head: BlockRef, ancestor: KnownBlock, cursor: KnownBlock
 }
 
 /**
- * Where a range is read whatever its length, the blocks between are compared as well, while they are few: behind one name, a node on another branch
- * may have answered for the ancestor, and nothing else would show that the head does not follow it.
+ * Where a range is read whatever its length, the blocks between are compared as well, while they are few: behind one
+ * name, a node on another branch may have answered for the ancestor, and nothing else would show that the head does not
+ * follow it.
  */
 async function assertFollows(
   reader: ChainReader,

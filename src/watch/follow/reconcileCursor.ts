@@ -8,8 +8,9 @@ import { listKnownBlocks } from "../store/chainReads.ts";
 import { type KnownBlock } from "../store/store.ts";
 import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 
-// A provider with a false chain can mislead the cursor while the others are unreachable. Following heads never corrects that: the true
-// chain is shorter, or differs deeper than a poll reads. So the cursor is compared with every provider at intervals.
+// A provider with a false chain can mislead the cursor while the others are unreachable. Following heads never corrects
+// that: the true chain is shorter, or differs deeper than a poll reads. So the cursor is compared with every provider
+// at intervals.
 
 const COMPARE_MS = 5_000;
 /** Most providers must object for this long: near the head they differ often, for seconds. */
@@ -20,8 +21,8 @@ const COOLDOWN_MS = 600_000;
 const BISECTION_STEPS_MAX = 64;
 
 /**
- * Compares the cursor with every provider. Rewinds it to the last common block when most answering providers have objected for
- * OBJECTION_MS_MIN. Returns the new position; undefined when the cursor stays.
+ * Compares the cursor with every provider. Rewinds it to the last common block when most answering providers have
+ * objected for OBJECTION_MS_MIN. Returns the new position; undefined when the cursor stays.
  */
 export async function reconcileCursor(
   world: WatchWorld,
@@ -52,7 +53,9 @@ export async function reconcileCursor(
   return rewindToProviders(world, chain, { cursor, lasting: persistent, agreeing });
 }
 
-/** The providers that have objected long enough. One that is only behind must also have advanced; otherwise it is stuck. */
+/**
+ * The providers that have objected long enough. One that is only behind must also have advanced; otherwise it is stuck.
+ */
 function persistentObjections(
   memory: ChainMemory,
   { objecting, nowMs }: { objecting: readonly ProviderComparison[]; nowMs: number },
@@ -141,8 +144,8 @@ async function rewindToProviders(
 }
 
 /**
- * The highest known block, at or below `upTo`, on the provider's chain. Bisection works, because every block below a common one is common
- * too.
+ * The highest known block, at or below `upTo`, on the provider's chain. Bisection works, because every block below a
+ * common one is common too.
  */
 async function bisectCommonAncestor(
   world: WatchWorld,

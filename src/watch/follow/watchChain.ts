@@ -37,9 +37,9 @@ const COOLDOWN_MS = 60_000;
 const STALL_MS = 30_000;
 
 /**
- * Polls a chain once and records blocks, inbox movements, orphaned blocks and finality. Bounded, and safe in any number of processes.
- * Throws ProviderFailed when no provider gave a complete answer (retry later). Throws ChainMismatch when the chain is not the recorded one
- * (an operator must act).
+ * Polls a chain once and records blocks, inbox movements, orphaned blocks and finality. Bounded, and safe in any number
+ * of processes. Throws ProviderFailed when no provider gave a complete answer (retry later). Throws ChainMismatch when
+ * the chain is not the recorded one (an operator must act).
  */
 export async function watchChain(world: WatchWorld, chain: Chain): Promise<WatchOutcome> {
   skipUnreadable(world, chain);
@@ -48,7 +48,8 @@ export async function watchChain(world: WatchWorld, chain: Chain): Promise<Watch
     return await syncChain(world, chain, cursor);
   } catch (error) {
     if (!(error instanceof ProviderFailed && error.kind === "unknown_block")) throw error;
-    // Common near the head: a node behind the same name lags by a block or is switching its branch. trackSoundness logs what lasts.
+    // Common near the head: a node behind the same name lags by a block or is switching its branch. trackSoundness logs
+    // what lasts.
     world.log.debug({ chain: chain.caip2, err: error }, "the providers' answers are not consistent yet");
     return { advancedTo: cursor.number, isBehind: false };
   }
@@ -66,8 +67,8 @@ async function syncChain(world: WatchWorld, chain: Chain, cursor: CursorRow): Pr
   const now = isMoved ? await loadCursor(world, chain) : cursor;
   const isBehind = now.number < branch.head.number;
   if (!isBehind) logCaughtUp(world, chain, now.number);
-  // A head below the cursor comes from a lagging provider with outdated finality. Where another provider pushes blocks, the first may lag
-  // permanently, so isFinalityDue reads it from all of them.
+  // A head below the cursor comes from a lagging provider with outdated finality. Where another provider pushes blocks,
+  // the first may lag permanently, so isFinalityDue reads it from all of them.
   const memory = getChainMemory(world, chain);
   const isHeartbeatDue = hasElapsed(HEARTBEAT_MS, { since: cursor.updated_at, now: world.clock.now() });
   // Any process completes bookings that another one left.
@@ -109,8 +110,8 @@ async function pollBranch(world: WatchWorld, chain: Chain, cursor: CursorRow): P
 }
 
 /**
- * One provider may replace a few blocks, which happens daily. A deeper reorg needs more providers that differ from our chain than agree
- * with it. It is also accepted when no provider agrees with our chain.
+ * One provider may replace a few blocks, which happens daily. A deeper reorg needs more providers that differ from our
+ * chain than agree with it. It is also accepted when no provider agrees with our chain.
  */
 async function isReorgAccepted(
   world: WatchWorld,
@@ -179,7 +180,8 @@ async function loadCursor(world: WatchWorld, chain: Chain): Promise<CursorRow> {
     cursor = await findCursor(world.db, chain.caip2);
   }
   if (cursor === undefined) throw new Error(`${chain.caip2} has no cursor after its start`);
-  // Without the first block, the recorded blocks tell chains apart: readBranch requires that the provider has one of them.
+  // Without the first block, the recorded blocks tell chains apart: readBranch requires that the provider has one of
+  // them.
   const isKnown = genesisHash !== undefined && cursor.genesis_hash !== null;
   if (isKnown && cursor.genesis_hash !== genesisHash) {
     throw new ChainMismatch(

@@ -17,12 +17,15 @@ export type InboxPage = {
   lastAnchor: string | null;
 };
 
-/** A number can be drawn again after a restore, and an address that follows from its intent can be stored again. The time differs. */
+/**
+ * A number can be drawn again after a restore, and an address that follows from its intent can be stored again. The
+ * time differs.
+ */
 const ANCHOR = sql.raw("namespace || ':' || address || ' ' || created_at::text");
 
 /**
- * Inboxes in order of their numbers: at most `limit` above `seq`, and those with the given numbers. It returns texts, because rows cost
- * this process seven times as much.
+ * Inboxes in order of their numbers: at most `limit` above `seq`, and those with the given numbers. It returns texts,
+ * because rows cost this process seven times as much.
  */
 export async function readInboxesAfter(
   db: Db,

@@ -10,9 +10,9 @@ const OLD_INTERVAL_MS = 1_000;
 const GAP_WIDTH_MAX = 1_000;
 
 /**
- * Numbers of a sequence that were skipped and may still appear, because transactions commit out of order. Most never appear: their row
- * existed already or was rolled back. So gaps are bounded in number and age, and old ones are queried less often. Times are monotonic, in
- * milliseconds.
+ * Numbers of a sequence that were skipped and may still appear, because transactions commit out of order. Most never
+ * appear: their row existed already or was rolled back. So gaps are bounded in number and age, and old ones are queried
+ * less often. Times are monotonic, in milliseconds.
  */
 export class SequenceGaps {
   // When each number was skipped; both maps are in that order.

@@ -11,8 +11,8 @@ const PAGE_SIZE = 20_000;
 const PAGES_MAX = 10_000;
 
 /**
- * Every inbox of one namespace in memory, for selecting our few transfers from all of them. It saves database work and is never the
- * authority: writes join the inbox's row, and the database matches final blocks.
+ * Every inbox of one namespace in memory, for selecting our few transfers from all of them. It saves database work and
+ * is never the authority: writes join the inbox's row, and the database matches final blocks.
  */
 export class WatchedInboxes {
   readonly #addresses: AddressMatcher;
@@ -45,9 +45,9 @@ export class WatchedInboxes {
   }
 
   /**
-   * Afterwards every inbox is known whose intent committed before the call, within the limits of SequenceGaps. One indexed statement,
-   * whatever the number of inboxes. Callers run it once a block is known to exist, beside the read of its transfers. Payers see an address
-   * only after its intent commits, so that is early enough.
+   * Afterwards every inbox is known whose intent committed before the call, within the limits of SequenceGaps. One
+   * indexed statement, whatever the number of inboxes. Callers run it once a block is known to exist, beside the read
+   * of its transfers. Payers see an address only after its intent commits, so that is early enough.
    */
   async refresh(db: Db): Promise<void> {
     // The current run may have started before this call, so all waiting callers share the next one.
@@ -80,8 +80,8 @@ export class WatchedInboxes {
   }
 
   /**
-   * Inboxes never change, so another row at the last number means that the database lost its newest ones and gives their numbers to others.
-   * All are loaded again. The lost ones stay: they match nothing in the database.
+   * Inboxes never change, so another row at the last number means that the database lost its newest ones and gives
+   * their numbers to others. All are loaded again. The lost ones stay: they match nothing in the database.
    */
   #restart(): void {
     this.#gaps = new SequenceGaps();

@@ -2,8 +2,8 @@ import type { Chain } from "../../chain/chain.ts";
 import { getChainMemory, type ChainMemory } from "../chainMemory.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 
-// While a provider objects to the recorded chain, pushed heads are ignored: reconcileCursor resolves the objection at poll intervals. That
-// costs the latency advantage of websockets, so it is logged.
+// While a provider objects to the recorded chain, pushed heads are ignored: reconcileCursor resolves the objection at
+// poll intervals. That costs the latency advantage of websockets, so it is logged.
 
 /** The providers whose objection stops pushed heads. A stuck provider does not count. */
 export function objectingProviders({ objections }: Pick<ChainMemory, "objections">): string[] {
@@ -11,7 +11,8 @@ export function objectingProviders({ objections }: Pick<ChainMemory, "objections
 }
 
 /**
- * Logs the start once, when an objection lasts longer than one comparison, since short ones are common near the head. Logs the end once.
+ * Logs the start once, when an objection lasts longer than one comparison, since short ones are common near the head.
+ * Logs the end once.
  */
 export function logHeadHold(world: Pick<WatchWorld, "clock" | "log" | "memory">, chain: Chain, nowMs: number): void {
   const memory = getChainMemory(world, chain);

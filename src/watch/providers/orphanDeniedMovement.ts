@@ -5,8 +5,8 @@ import { logReversal, wakeMovementConsumers, type WatchWorld } from "../store/ap
 import { claimRevision, orphanMovementAt } from "../store/store.ts";
 
 /**
- * Orphans one movement that enough providers deny, as a reorg would; a later block can restore it. Does nothing when it has moved to
- * another block. Returns whether it was orphaned.
+ * Orphans one movement that enough providers deny, as a reorg would; a later block can restore it. Does nothing when it
+ * has moved to another block. Returns whether it was orphaned.
  */
 export async function orphanDeniedMovement(world: WatchWorld, chain: Chain, movement: MovementRow): Promise<boolean> {
   const at = world.clock.now();

@@ -13,7 +13,10 @@ export type ProviderComparison = {
   head: BlockRef;
 };
 
-/** Compares every available provider with the cursor, in two requests each. Providers that fail or lack a comparable block are left out. */
+/**
+ * Compares every available provider with the cursor, in two requests each. Providers that fail or lack a comparable
+ * block are left out.
+ */
 export async function pollProviders(
   world: Pick<WatchWorld, "db" | "memory" | "catalog">,
   chain: Chain,

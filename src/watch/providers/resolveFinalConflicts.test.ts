@@ -25,8 +25,8 @@ describe("blocks that contradict final movements", () => {
   type FalseTransfer = { transfer: Transfer; block: { number: bigint; hash: string } };
 
   /**
-   * Three providers. The first one reports a transfer again in another block with another amount and a matching receipt: by block hash, or
-   * in a range.
+   * Three providers. The first one reports a transfer again in another block with another amount and a matching
+   * receipt: by block hash, or in a range.
    */
   async function setUp({
     falseScope = "of blocks",

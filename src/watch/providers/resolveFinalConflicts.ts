@@ -14,9 +14,9 @@ const COOLDOWN_MS = 600_000;
 const CHECK_INTERVAL_MS = 60_000;
 
 /**
- * Runs when not every located transfer was written. Movements in reread blocks ignore what a new block says: only a reorg of their block,
- * or a reread by enough providers, changes them. All providers verify one such movement; when more confirm than deny it, the denying ones
- * get a cooldown.
+ * Runs when not every located transfer was written. Movements in reread blocks ignore what a new block says: only a
+ * reorg of their block, or a reread by enough providers, changes them. All providers verify one such movement; when
+ * more confirm than deny it, the denying ones get a cooldown.
  */
 export async function resolveFinalConflicts(
   world: Pick<World, "db" | "log" | "clock" | "memory">,

@@ -4,10 +4,14 @@ import { getChainMemory } from "../chainMemory.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 
-// Near the head a provider's answers fail to fit for seconds: a node behind the same name lags by a block, or switches its branch. That
-// raises no alarm. A provider whose answers never fit stops the recording where it is the only one, so the operator must learn its name.
+// Near the head a provider's answers fail to fit for seconds: a node behind the same name lags by a block, or switches
+// its branch. That raises no alarm. A provider whose answers never fit stops the recording where it is the only one, so
+// the operator must learn its name.
 
-/** Answers that do not fit for this long are logged; a contradiction is logged at once. A provider is sound again after as long. */
+/**
+ * Answers that do not fit for this long are logged; a contradiction is logged at once. A provider is sound again after
+ * as long.
+ */
 const UNSOUND_MS_MIN = 60_000;
 
 /** `reading`: what `work` reads. A provider may be sound for one reading and not for another. */
@@ -20,8 +24,8 @@ type TrackedProvider = { provider: string; reading: TrackedWork<unknown>["readin
 type TrackedWorld = Pick<WatchWorld, "clock" | "memory" | "log">;
 
 /**
- * Runs `work` with a provider, and logs once when the provider's answers contradict themselves, and once when they fit again. `isConclusive`
- * says whether an answer shows that they fit; by default each does.
+ * Runs `work` with a provider, and logs once when the provider's answers contradict themselves, and once when they fit
+ * again. `isConclusive` says whether an answer shows that they fit; by default each does.
  */
 export function trackSoundness<T>(
   world: TrackedWorld,

@@ -1,11 +1,13 @@
 import { ProviderFailed, type ChainReader } from "../../chain/reader.ts";
 import { filterInboxTransfers, type MovementRow } from "../movement.ts";
 
-// Verifies one movement with one provider: the current block at its height, the transaction's proof, and the block's transfers of the
-// inbox. A proof of a replaced block fails all three.
+// Verifies one movement with one provider: the current block at its height, the transaction's proof, and the block's
+// transfers of the inbox. A proof of a replaced block fails all three.
 
 export type ProviderVerdict = {
-  /** `lacks`: the provider does not have the block yet, so it neither confirms nor denies; typical of a lagging node. */
+  /**
+   * `lacks`: the provider does not have the block yet, so it neither confirms nor denies; typical of a lagging node.
+   */
   verdict: "confirms" | "denies" | "lacks";
   /** The difference, where it denies. */
   reason: "other_block" | "not_mined" | "mined_elsewhere" | "reverted" | "no_transfer" | null;
@@ -13,7 +15,10 @@ export type ProviderVerdict = {
   latest: bigint;
   safe: bigint;
   finalized: bigint;
-  /** How much older than its newest block the movement's block is, by its clock; undefined where it does not have the block. */
+  /**
+   * How much older than its newest block the movement's block is, by its clock; undefined where it does not have the
+   * block.
+   */
   ageS?: number | undefined;
 };
 
@@ -25,7 +30,10 @@ export type MovementFinding = Pick<ProviderVerdict, "verdict" | "reason"> & {
 const CONFIRMED: MovementFinding = { verdict: "confirms", reason: null };
 const MISSING: MovementFinding = { verdict: "lacks", reason: null };
 
-/** Verifies a movement into an inbox with one provider, in a few requests. Throws ProviderFailed when an answer is missing. */
+/**
+ * Verifies a movement into an inbox with one provider, in a few requests. Throws ProviderFailed when an answer is
+ * missing.
+ */
 export async function verifyWithProvider(
   reader: ChainReader,
   movement: MovementRow,
@@ -57,8 +65,8 @@ async function verifyMovement(reader: ChainReader, movement: MovementRow): Promi
 }
 
 /**
- * Verifies the movements of one transaction, token and block with one provider, in three requests. Returns a finding for each. Throws
- * ProviderFailed when an answer is missing.
+ * Verifies the movements of one transaction, token and block with one provider, in three requests. Returns a finding
+ * for each. Throws ProviderFailed when an answer is missing.
  */
 export async function verifyLegsWithProvider(
   reader: ChainReader,

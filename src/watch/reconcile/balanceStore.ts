@@ -5,8 +5,8 @@ import type { BalanceDifferenceTable, BalancePassTable, PassScope } from "../../
 import type { Caip2 } from "../../kernel/caip.ts";
 import { addMs, CLOCK_DIFFERENCE_MS_MAX } from "../../kernel/clock.ts";
 
-// The progress of comparing balances, and what it found. A claim is a due time in the future: another process takes over when a process
-// ends between its claim and its result.
+// The progress of comparing balances, and what it found. A claim is a due time in the future: another process takes
+// over when a process ends between its claim and its result.
 
 export type BalancePass = Selectable<BalancePassTable>;
 export type BalanceDifference = Selectable<BalanceDifferenceTable>;
@@ -118,8 +118,8 @@ export async function claimDifference(db: Db, { chain, at, until }: Claim): Prom
 }
 
 /**
- * Stores a difference. Its search starts again when its amount has changed, and from time to time after it ended: a provider may have become
- * honest. Returns whether the difference is new.
+ * Stores a difference. Its search starts again when its amount has changed, and from time to time after it ended: a
+ * provider may have become honest. Returns whether the difference is new.
  */
 export async function upsertDifference(
   db: Db,

@@ -13,18 +13,19 @@ import { findCursor, type CursorRow, type KnownBlock } from "../store/store.ts";
 import type { ComparedBalance } from "./comparedBalance.ts";
 import type { ComparedInbox } from "./passPages.ts";
 
-// Compares inboxes with the ledger at one block. The ledger may be complete up to a later block, so what it booked in between is
-// subtracted. Both sums are read by an index and never over the whole history.
+// Compares inboxes with the ledger at one block. The ledger may be complete up to a later block, so what it booked in
+// between is subtracted. Both sums are read by an index and never over the whole history.
 
 /**
- * Both balances of each inbox and token; the block is undefined when no block's balances can be read now. Where providers keep no past balances
- * it is the cursor, and a balance names the block that it is at least as new as.
+ * Both balances of each inbox and token; the block is undefined when no block's balances can be read now. Where
+ * providers keep no past balances it is the cursor, and a balance names the block that it is at least as new as.
  */
 export type Comparison = { block: KnownBlock | undefined; balances: ComparedBalance[] };
 
 /**
- * Where the inboxes are compared: `final` is the newest final block, `booked` the newest block that the ledger is complete for. `isReverse`: present
- * balances come from the last provider. `tokens`: those that an inbox takes, or where it takes one token, the others; only of present balances.
+ * Where the inboxes are compared: `final` is the newest final block, `booked` the newest block that the ledger is
+ * complete for. `isReverse`: present balances come from the last provider. `tokens`: those that an inbox takes, or
+ * where it takes one token, the others; only of present balances.
  */
 type ComparedInboxes = {
   inboxes: readonly ComparedInbox[];
@@ -39,8 +40,8 @@ const BALANCE_LAG: BlockSpan = { ...PROVIDER_LAG, min: 32 };
 type CompareWorld = Pick<WatchWorld, "db" | "catalog" | "log" | "memory">;
 
 /**
- * Compares the inboxes at the preferred block, or at the other one where the providers do not have it. A difference is read again, from
- * another provider where there is one. Throws ProviderFailed when no provider answers.
+ * Compares the inboxes at the preferred block, or at the other one where the providers do not have it. A difference is
+ * read again, from another provider where there is one. Throws ProviderFailed when no provider answers.
  */
 export async function compareInboxes(
   world: CompareWorld,
@@ -64,7 +65,9 @@ export async function compareInboxes(
   return { block: undefined, balances: [] };
 }
 
-/** Compares the balances of this moment with everything that is recorded. The chain may be ahead of what was recorded. */
+/**
+ * Compares the balances of this moment with everything that is recorded. The chain may be ahead of what was recorded.
+ */
 async function compareNow(
   world: CompareWorld,
   chain: Chain,
@@ -77,7 +80,8 @@ async function compareNow(
     const owned = inboxes.filter((inbox) => (takesToken(inbox, token) ? tokens === "own" : tokens === "other"));
     if (owned.length === 0) continue;
     const owners = owned.map(({ address }) => address);
-    // Read before the chain, so that what is recorded meanwhile shows as a difference that the next comparison explains.
+    // Read before the chain, so that what is recorded meanwhile shows as a difference that the next comparison
+    // explains.
     const recorded = await readRecordedBalances(world.db, { chain: chain.caip2, token, owners });
     const { provider, holdings } = await chain.providers[order](async (reader) => {
       const since = { owners, blockNumber: number - blocksIn(world, chain, BALANCE_LAG) };
@@ -180,8 +184,8 @@ async function readBalances(
 }
 
 /**
- * What the ledger holds of a token in each inbox after a block: its balance without the movements that it booked later. A shortage counts as
- * below zero: after a pass that took an omitted deposit along, only the shortage shows it.
+ * What the ledger holds of a token in each inbox after a block: its balance without the movements that it booked later.
+ * A shortage counts as below zero: after a pass that took an omitted deposit along, only the shortage shows it.
  */
 async function readLedgerBalances(
   db: Db,
@@ -211,8 +215,8 @@ async function readLedgerBalances(
 }
 
 /**
- * What the recorded movements leave of a token in each inbox: its balance in the ledger, and what is not booked yet. Each inbox is looked up by its
- * address, however large a part of all inboxes the page is.
+ * What the recorded movements leave of a token in each inbox: its balance in the ledger, and what is not booked yet.
+ * Each inbox is looked up by its address, however large a part of all inboxes the page is.
  */
 async function readRecordedBalances(
   db: Db,

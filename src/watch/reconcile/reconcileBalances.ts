@@ -23,8 +23,9 @@ import { nameContradictedProvider } from "../accounts/nameFaultyProviders.ts";
 import { getChainMemory } from "../chainMemory.ts";
 import { listUnreadableInboxes } from "../unreadable/unreadableStore.ts";
 
-// A provider may omit a transfer at both readings of its block, and then nothing that was recorded shows it. Only the balance of the inbox
-// does. So the balances are compared with the ledger: of recent inboxes every hour, of all every day.
+// A provider may omit a transfer at both readings of its block, and then nothing that was recorded shows it. Only the
+// balance of the inbox does. So the balances are compared with the ledger: of recent inboxes every hour, of all every
+// day.
 
 const HOUR_MS = 3_600_000;
 const INTERVAL_MS: Readonly<Record<BalancePass["scope"], number>> = {
@@ -35,7 +36,10 @@ const INTERVAL_MS: Readonly<Record<BalancePass["scope"], number>> = {
   viewed: HOUR_MS,
   all: 24 * HOUR_MS,
 };
-/** Interval between two pages of one chain, of all processes together. With the size of a page, the limit of requests per minute. */
+/**
+ * Interval between two pages of one chain, of all processes together. With the size of a page, the limit of requests
+ * per minute.
+ */
 export const PAGE_INTERVAL_MS = 5_000;
 /** A process that ends keeps its page for this long. */
 const CLAIM_MS = 120_000;
@@ -49,8 +53,9 @@ const NEW_DIFFERENCES_MAX = 1_000;
 const EMPTY_PAGES_MAX = 50;
 
 /**
- * Compares the next inboxes of a chain with the ledger, and continues one search. Records missing transfers, and logs what stays different.
- * Bounded, and safe in any number of processes. Throws ProviderFailed when no provider answers; the next step then reads the same page.
+ * Compares the next inboxes of a chain with the ledger, and continues one search. Records missing transfers, and logs
+ * what stays different. Bounded, and safe in any number of processes. Throws ProviderFailed when no provider answers;
+ * the next step then reads the same page.
  */
 export async function reconcileBalances(world: WatchWorld, chain: Chain): Promise<void> {
   const at = world.clock.now();
@@ -141,7 +146,10 @@ async function readNextPage(world: WatchWorld, chain: Chain, pass: BalancePass):
   return page;
 }
 
-/** The balances that differ, without those of inboxes that something unreadable names: what it moved explains nothing yet. */
+/**
+ * The balances that differ, without those of inboxes that something unreadable names: what it moved explains nothing
+ * yet.
+ */
 export async function explainableDifferences(
   { db }: WatchWorld,
   { caip2: chain }: Chain,

@@ -13,8 +13,9 @@ import type { WatchWorld } from "../store/applySegment.ts";
 import { advanceSearch, type BalanceDifference } from "./balanceStore.ts";
 import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 
-// Searches the transfers that explain a difference: downwards from the block of the difference, with a filter for its inbox, which providers
-// accept over long ranges. One step sends a few requests, and the next one continues where it ended.
+// Searches the transfers that explain a difference: downwards from the block of the difference, with a filter for its
+// inbox, which providers accept over long ranges. One step sends a few requests, and the next one continues where it
+// ended.
 
 /** Requests per step and provider. */
 const REQUESTS_MAX = 10;
@@ -32,7 +33,10 @@ export async function searchDifference(
   return recorded;
 }
 
-/** How far a search of one inbox is: the lowest block that it has read, and the one at which it ends; null until that is known. */
+/**
+ * How far a search of one inbox is: the lowest block that it has read, and the one at which it ends; null until that is
+ * known.
+ */
 export type InboxSearch = {
   intent_id: string;
   inbox: string;

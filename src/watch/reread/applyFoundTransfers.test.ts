@@ -14,7 +14,8 @@ import { recheckSuspectBlocks } from "./recheckSuspectBlocks.ts";
 import { scanHintedInboxes } from "./scanHintedInboxes.ts";
 import { getChainMemory } from "../chainMemory.ts";
 
-// A deposit from one provider counts only when others confirm it. A movement out would make its settlement look landed at once.
+// A deposit from one provider counts only when others confirm it. A movement out would make its settlement look landed
+// at once.
 describe("transfers added by one of several providers", () => {
   let db: Db;
   let chain: TestChain;

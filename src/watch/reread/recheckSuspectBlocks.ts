@@ -5,17 +5,21 @@ import { getChainMemory, type ChainMemory, type SuspectBlock } from "../chainMem
 import { applyFoundTransfers } from "./rescan.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 
-// A node may have a block shortly before its logs, and then answers with none. The header shows that: a digest that matches a watched token
-// makes an answer without that token suspect. The block is recorded all the same, because a digest has false positives and later blocks must
-// not wait. It is rechecked a few times, and reread when it is final. A single provider may omit a log each time, so its last recheck is
-// thorough: it reads another record of the provider. The comparison of balances finds what even that does not.
+// A node may have a block shortly before its logs, and then answers with none. The header shows that: a digest that
+// matches a watched token makes an answer without that token suspect. The block is recorded all the same, because a
+// digest has false positives and later blocks must not wait. It is rechecked a few times, and reread when it is final.
+// A single provider may omit a log each time, so its last recheck is thorough: it reads another record of the provider.
+// The comparison of balances finds what even that does not.
 
 /** Delay of each recheck after the previous answer, in milliseconds. */
 const RETRY_DELAYS_MS = [50, 500, 3_000] as const;
 const LAST_ATTEMPT = RETRY_DELAYS_MS.length - 1;
 /** Above this number the oldest are dropped; rereading covers them when they are final. */
 const SUSPECT_BLOCKS_MAX = 64;
-/** Blocks per minute that hold other watched tokens: busy blocks set most bits of their digest, so most of these are false positives. */
+/**
+ * Blocks per minute that hold other watched tokens: busy blocks set most bits of their digest, so most of these are
+ * false positives.
+ */
 const PARTLY_EMPTY_PER_MINUTE_MAX = 30;
 /** Thorough rechecks per minute. Each may take a megabyte. */
 const THOROUGH_PER_MINUTE_MAX = 12;

@@ -22,8 +22,9 @@ const KEPT_MAX = 40_000;
 const DEPTH_WITHOUT_TAG: BlockSpan = { ms: 2_048_000, min: 64, max: 16_384 };
 
 /**
- * Rereads the next final blocks, from another provider where there is one, with the database matching inboxes. Corrects missing logs,
- * inboxes that were not in memory, and movements that do not exist. Returns whether more blocks can be reread at once.
+ * Rereads the next final blocks, from another provider where there is one, with the database matching inboxes. Corrects
+ * missing logs, inboxes that were not in memory, and movements that do not exist. Returns whether more blocks can be
+ * reread at once.
  */
 export async function rereadFinal(world: WatchWorld, chain: Chain, cursor: CursorRow): Promise<boolean> {
   const config = findWatchedChain(world.catalog, chain.caip2);
@@ -75,8 +76,8 @@ async function filterCanonical(tx: Tx, chain: Chain, located: readonly LocatedTr
 }
 
 /**
- * With a single provider, not the blocks that an honest one may lack: behind a load balancer the node that answers logs may lag, and return
- * nothing for blocks that another node calls final.
+ * With a single provider, not the blocks that an honest one may lack: behind a load balancer the node that answers logs
+ * may lag, and return nothing for blocks that another node calls final.
  */
 function computeRereadLimit(
   world: WatchWorld,
@@ -88,7 +89,10 @@ function computeRereadLimit(
   return providers > 1 ? finalizedNumber : lowestOf(finalizedNumber, number - blocksIn(world, chain, PROVIDER_LAG));
 }
 
-/** How many blocks below the cursor stay known: as deep as a reorg may be, and as old as a rule in seconds asks, with a reserve. */
+/**
+ * How many blocks below the cursor stay known: as deep as a reorg may be, and as old as a rule in seconds asks, with a
+ * reserve.
+ */
 function keptBlocks(world: WatchWorld, chain: Chain, tiers: readonly FinalityTier[]): bigint {
   const oldestMs = Math.max(0, ...listAges(tiers)) * 2_000;
   return blocksIn(world, chain, { ...DEEPEST_REORG, ms: Math.max(DEEPEST_REORG.ms, oldestMs), max: KEPT_MAX });

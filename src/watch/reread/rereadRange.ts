@@ -32,8 +32,8 @@ export type RereadRange = { range: BlockRange; recorded: readonly MovementRow[];
 const PAUSE_MS = 30_000;
 
 /**
- * Rereads a range of final blocks and compares it with the recorded movements: with one provider, not the first where possible, or with as
- * many as `providers` requires. Returns undefined when that fails now, or needs a shorter range.
+ * Rereads a range of final blocks and compares it with the recorded movements: with one provider, not the first where
+ * possible, or with as many as `providers` requires. Returns undefined when that fails now, or needs a shorter range.
  */
 export async function rereadRange(
   world: WatchWorld,
@@ -75,7 +75,8 @@ async function rereadWithOther(
 }
 
 /**
- * `feeChanged`: recorded transfers whose fee differs. The range's logs may leave out a payment of the hub, which the proof then has.
+ * `feeChanged`: recorded transfers whose fee differs. The range's logs may leave out a payment of the hub, which the
+ * proof then has.
  */
 async function compareReading(
   world: WatchWorld,
@@ -89,8 +90,8 @@ async function compareReading(
 }
 
 /**
- * A second answer may omit logs too. A movement is orphaned only when the first and the last provider agree that its transaction is not in
- * its block.
+ * A second answer may omit logs too. A movement is orphaned only when the first and the last provider agree that its
+ * transaction is not in its block.
  */
 async function confirmRemoved(
   world: WatchWorld,
@@ -168,7 +169,10 @@ async function readWithProvider(
   };
 }
 
-/** Those whose transaction the provider does not have in their block. Throws ProviderFailed when it does not have the block yet. */
+/**
+ * Those whose transaction the provider does not have in their block. Throws ProviderFailed when it does not have the
+ * block yet.
+ */
 async function findAbsent(reader: ChainReader, unconfirmed: readonly MovementRow[]): Promise<MovementRow[]> {
   if (unconfirmed.length === 0) return [];
   const { proofs, unreadable } = await proveReadable(reader, [...new Set(unconfirmed.map((row) => row.chain_tx))]);
@@ -181,7 +185,10 @@ async function findAbsent(reader: ChainReader, unconfirmed: readonly MovementRow
   return absent;
 }
 
-/** Proofs of the transactions that the provider's answers can be parsed for. It has the others, and says nothing about what they moved. */
+/**
+ * Proofs of the transactions that the provider's answers can be parsed for. It has the others, and says nothing about
+ * what they moved.
+ */
 async function proveReadable(
   reader: ChainReader,
   chainTxs: readonly string[],
@@ -204,8 +211,8 @@ function isProven(proof: TransactionProof | undefined, row: MovementRow): boolea
 }
 
 /**
- * Whether a known block holds the movement. A lagging node has neither proof nor transfers of a block; only a request by the block's hash
- * reveals that.
+ * Whether a known block holds the movement. A lagging node has neither proof nor transfers of a block; only a request
+ * by the block's hash reveals that.
  */
 async function isInBlock(reader: ChainReader, row: MovementRow): Promise<boolean> {
   const block = await reader.block({ number: row.block_number });
@@ -217,8 +224,8 @@ async function isInBlock(reader: ChainReader, row: MovementRow): Promise<boolean
 }
 
 /**
- * Merges several readings. A new movement into an inbox needs one reading; the finality rules decide later whether it counts. Every other
- * change needs enough readings, and more than oppose it; a tie is a dispute. Pure.
+ * Merges several readings. A new movement into an inbox needs one reading; the finality rules decide later whether it
+ * counts. Every other change needs enough readings, and more than oppose it; a tie is a dispute. Pure.
  */
 export function mergeReadings(
   readings: readonly Pick<ProviderReading, "unrecorded" | "absent">[],

@@ -22,8 +22,8 @@ import {
 import { readTransaction } from "./readTransaction.ts";
 import { claimRevision, findCursor, writeMovements } from "../store/store.ts";
 
-// Rereads one transaction or one inbox when a user misses a payment. It follows the path of every other read, so it adds nothing that the
-// chain does not hold, and nothing twice.
+// Rereads one transaction or one inbox when a user misses a payment. It follows the path of every other read, so it
+// adds nothing that the chain does not hold, and nothing twice.
 
 /** Below every block: a requested rescan may also correct final movements. */
 const NO_BLOCK = -1n;
@@ -33,8 +33,8 @@ export type RescanWorld = WatchWorld & Pick<World, "chains">;
 export type Rescan = {
   chain: Caip2;
   /**
-   * `read`: its movements are recorded now. `unknown`: the chain has no such transaction. `reverted`: it moved nothing. `ahead`: its block
-   * is above the cursor and is read later. `unwatched`: the chain was never read.
+   * `read`: its movements are recorded now. `unknown`: the chain has no such transaction. `reverted`: it moved nothing.
+   * `ahead`: its block is above the cursor and is read later. `unwatched`: the chain was never read.
    */
   outcome: "read" | "unknown" | "reverted" | "ahead" | "unwatched";
   /** The movements that this rescan recorded; empty when all were known. */
@@ -135,7 +135,10 @@ type FoundTransfers = {
   transfers: readonly Transfer[];
   /** See MovementWrite. */
   immutableUpTo?: bigint;
-  /** Set when a single provider adds to another's answer. Movements out make a settlement look landed, so they need more providers. */
+  /**
+   * Set when a single provider adds to another's answer. Movements out make a settlement look landed, so they need more
+   * providers.
+   */
   isOnlyIncoming?: boolean;
 };
 

@@ -16,9 +16,9 @@ import { applyFoundTransfers } from "./rescan.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 import { findCursor } from "../store/store.ts";
 
-// A payer with an open payment page has paid or is about to. So the chain is polled at once, and the last blocks are read again for the
-// hinted inboxes only, in case an answer omitted a log. The interval bounds the requests for any number of payers, and results follow the
-// path of every other read.
+// A payer with an open payment page has paid or is about to. So the chain is polled at once, and the last blocks are
+// read again for the hinted inboxes only, in case an answer omitted a log. The interval bounds the requests for any
+// number of payers, and results follow the path of every other read.
 
 /** Inboxes per request: providers accept no more topics. */
 const INBOXES_MAX = 1_000;
@@ -33,7 +33,9 @@ const SCANNED_MIN = 4n;
 /** Attempts per scan; each at least halves the range. */
 const ATTEMPTS_MAX = 8;
 
-/** Scans the inboxes that payers are watching. Returns whether more hints wait. Bounded to a few requests per second. */
+/**
+ * Scans the inboxes that payers are watching. Returns whether more hints wait. Bounded to a few requests per second.
+ */
 export async function scanHintedInboxes(world: WatchWorld, chain: Chain, signal?: AbortSignal): Promise<boolean> {
   const memory = getChainMemory(world, chain);
   await world.clock.sleep(Math.max(0, memory.hintsScannedAtMs + SCAN_INTERVAL_MS - world.clock.monotonicMs()), signal);

@@ -32,8 +32,8 @@ export type ChainSegment = {
 };
 
 /**
- * Writes a segment, orphans the blocks that it replaces and moves the cursor, in one transaction. Returns false when another process was
- * faster.
+ * Writes a segment, orphans the blocks that it replaces and moves the cursor, in one transaction. Returns false when
+ * another process was faster.
  */
 export async function applySegment(world: WatchWorld, chain: Chain, segment: ChainSegment): Promise<boolean> {
   const advance = { chain: chain.caip2, ...segment, at: world.clock.now() };
@@ -74,14 +74,18 @@ async function writeSegment(
   return { reversedCount, writtenCount: cursor.writtenCount };
 }
 
-/** Booked transactions should never change: either the chain's first finality tier is too low, or its providers reported a false chain. */
+/**
+ * Booked transactions should never change: either the chain's first finality tier is too low, or its providers reported
+ * a false chain.
+ */
 export function logReversal(world: WatchWorld, chain: Chain, reversed: number): void {
   world.log.error({ chain: chain.caip2, reversed }, "booked transactions changed; their postings were reversed");
 }
 
 /**
- * Selects the transfers of inboxes in memory. The memory is refreshed after the read, because payers see an address only after its intent
- * commits. The reporting reader also proves the transfers: when it cannot, the next provider answers everything.
+ * Selects the transfers of inboxes in memory. The memory is refreshed after the read, because payers see an address
+ * only after its intent commits. The reporting reader also proves the transfers: when it cannot, the next provider
+ * answers everything.
  */
 export async function locateInboxTransfers(
   world: WatchWorld,

@@ -6,7 +6,8 @@ import type { AwaitedBurnTable } from "../../db/roadSchema.ts";
 import { addMs } from "../../kernel/clock.ts";
 import type { MovementRow } from "../movement.ts";
 
-// Mints wait here until the crossings that they end have landed. The bridge station looks for the burns of those that no crossing names.
+// Mints wait here until the crossings that they end have landed. The bridge station looks for the burns of those that
+// no crossing names.
 
 export type AwaitedBurn = Selectable<AwaitedBurnTable> & Pick<MovementRow, "intent_id" | "inbox">;
 
@@ -36,7 +37,10 @@ export async function noteMints(tx: Tx, movements: readonly MovementRow[], at: D
     .execute();
 }
 
-/** Takes the mint of a bridge's chain that has been due for the longest time, so that no other process searches for its burn meanwhile. */
+/**
+ * Takes the mint of a bridge's chain that has been due for the longest time, so that no other process searches for its
+ * burn meanwhile.
+ */
 export async function claimAwaitedBurn(
   db: Db,
   { bridge, at, claimedUntil }: { bridge: string; at: Date; claimedUntil: Date },
@@ -52,8 +56,8 @@ export async function claimAwaitedBurn(
 }
 
 /**
- * Stores how far a search is. `searchedNumber` null: it has ended, and the next one starts at `nextAt`. `foundAt`: when it found something, which
- * becomes a crossing soon.
+ * Stores how far a search is. `searchedNumber` null: it has ended, and the next one starts at `nextAt`. `foundAt`: when
+ * it found something, which becomes a crossing soon.
  */
 export async function writeBurnSearch(
   db: Db,

@@ -4,9 +4,10 @@ import { array } from "../../db/parameters.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import type { InboxTransfer } from "../movement.ts";
 
-// The rule for the fee in a netted transfer. It is the intent's share of the transfer, rounded down, if the hub paid the fee of its batch,
-// and zero if the payout received the fee. The fee stays unknown where the hub paid somebody else, paid no fee although one was due, or
-// paid less than this transfer's share: no hub does that, so the answer is false or the recovery key sent the money to the hub.
+// The rule for the fee in a netted transfer. It is the intent's share of the transfer, rounded down, if the hub paid
+// the fee of its batch, and zero if the payout received the fee. The fee stays unknown where the hub paid somebody
+// else, paid no fee although one was due, or paid less than this transfer's share: no hub does that, so the answer is
+// false or the recovery key sent the money to the hub.
 
 const NO_PLACE = -1n;
 
@@ -30,7 +31,10 @@ export function batchColumns(transfers: readonly InboxTransfer[]): RawBuilder<un
 
 export const BATCH_COLUMN_NAMES = sql`batch_place, batch_payout, batch_second_to, batch_second_units`;
 
-/** Joins the fee, as `batch`, to `seen`, which has the transfer's and the batch's columns. All null where the fee is unknown. */
+/**
+ * Joins the fee, as `batch`, to `seen`, which has the transfer's and the batch's columns. All null where the fee is
+ * unknown.
+ */
 export function joinBatch(intentId: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     left join lateral (

@@ -9,8 +9,8 @@ import {
   FAILURE_WAIT_MS,
 } from "../../../test/support/limitedProviderHarness.ts";
 
-// Many blocks may become final at once, after hours without finality. Booking takes several batches in separate transactions; each poll
-// runs the next one.
+// Many blocks may become final at once, after hours without finality. Booking takes several batches in separate
+// transactions; each poll runs the next one.
 
 const BATCH_MOVEMENTS_MAX = 3;
 const BLOCKS = 20;

@@ -7,8 +7,8 @@ import { assertLedgerAndWatchChecks } from "../../../test/support/ledgerAssertio
 import type { Db } from "../../db/database.ts";
 import type { Direction } from "../movement.ts";
 
-// Generates a chain block by block, and reports it with gaps, false blocks and reorgs. Whatever the reports, the ledger must equal the
-// chain up to the booked block.
+// Generates a chain block by block, and reports it with gaps, false blocks and reorgs. Whatever the reports, the ledger
+// must equal the chain up to the booked block.
 
 const RUNS = 10;
 

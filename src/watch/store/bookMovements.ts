@@ -9,14 +9,15 @@ import { listHeights } from "./chainReads.ts";
 import { handedOver, inBlocksOf } from "./namedIndexes.ts";
 import { advanceBooked, type CursorRow, type CursorState } from "./store.ts";
 
-// Turns movements into postings. The ledger is complete up to one block of a chain, and holds nothing above it. Callers hold the lock of
-// the chain's cursor, so one transaction at a time books an inbox.
-// Movements of one transaction, inbox, token and counter account share a posting, because anybody can send thousands of tiny transfers in
-// one transaction. Earlier versions booked each movement alone, as `movement:<id>`. Such a posting stays valid until its group changes.
+// Turns movements into postings. The ledger is complete up to one block of a chain, and holds nothing above it. Callers
+// hold the lock of the chain's cursor, so one transaction at a time books an inbox. Movements of one transaction,
+// inbox, token and counter account share a posting, because anybody can send thousands of tiny transfers in one
+// transaction. Earlier versions booked each movement alone, as `movement:<id>`. Such a posting stays valid until its
+// group changes.
 
 /**
- * After hours without finality, all blocks become final at once. A statement's time grows with its movements; this many take a small part
- * of the statement timeout, even on a slow machine.
+ * After hours without finality, all blocks become final at once. A statement's time grows with its movements; this many
+ * take a small part of the statement timeout, even on a slow machine.
  */
 const BATCH_MOVEMENTS_MAX = 5_000;
 
@@ -26,8 +27,8 @@ type BookWorld = { catalog: Catalog } & BookingLimits;
 export type Booking = { chain: Caip2; cursor: CursorState; at: Date };
 
 /**
- * The block up to which the ledger can be complete: the last one that is final in the chain's first tier. Blocks that may still be replaced
- * would cost two postings.
+ * The block up to which the ledger can be complete: the last one that is final in the chain's first tier. Blocks that
+ * may still be replaced would cost two postings.
  */
 async function bookableBlock(
   db: Db["root"],
@@ -48,7 +49,10 @@ export async function isBookingComplete(world: BookWorld & { db: Db }, cursor: C
   return (await bookableBlock(world.db.root, world, { chain, heights })) <= cursor.booked_number;
 }
 
-/** Books movements up to the bookable block in the chain's order, as many as one transaction may hold. Returns the booked block. */
+/**
+ * Books movements up to the bookable block in the chain's order, as many as one transaction may hold. Returns the
+ * booked block.
+ */
 export async function bookMovements(tx: Tx, world: BookWorld, { chain, cursor, at }: Booking): Promise<bigint> {
   const from = cursor.bookedNumber;
   const to = await bookableBlock(tx, world, { chain, heights: cursor });
@@ -68,8 +72,8 @@ export async function bookMovements(tx: Tx, world: BookWorld, { chain, cursor, a
 }
 
 /**
- * Whether a transaction with a reached movement also has one in a booked block. A transaction is in one block, but our tables may have it in
- * two after a false report.
+ * Whether a transaction with a reached movement also has one in a booked block. A transaction is in one block, but our
+ * tables may have it in two after a false report.
  */
 async function hasBookedTransaction(
   tx: Tx,
@@ -88,8 +92,8 @@ async function hasBookedTransaction(
 }
 
 /**
- * Corrects the ledger below the booked block after a revision: reverses the postings of orphaned, changed and late movements, and books what
- * remains of them again. Returns the number of reversed postings.
+ * Corrects the ledger below the booked block after a revision: reverses the postings of orphaned, changed and late
+ * movements, and books what remains of them again. Returns the number of reversed postings.
  */
 export async function bookRevision(tx: Tx, { chain, cursor, at }: Booking): Promise<number> {
   const changed = sql`(${handedOver(chain, "in")} or ${handedOver(chain, "out")}) and movement.revision = ${cursor.revision}`;
@@ -106,7 +110,10 @@ type Rebooking = {
   at: Date;
 };
 
-/** Reverses every open posting of the groups with a changed movement, and books these groups anew. Returns the number of reversals. */
+/**
+ * Reverses every open posting of the groups with a changed movement, and books these groups anew. Returns the number of
+ * reversals.
+ */
 async function bookAgain(tx: Tx, { chain, changed, bookedNumber, name, at }: Rebooking): Promise<number> {
   const members = selectMembers(chain, changed);
   const reversed = await reversePostings(tx, { references: selectReferences(members), at });
@@ -116,10 +123,10 @@ async function bookAgain(tx: Tx, { chain, changed, bookedNumber, name, at }: Reb
 }
 
 /**
- * All movements of the transactions with a changed movement. `is_changed`: of a changed group, or of another group of the same inbox, token
- * and transaction. A revision may change the counter account, and a bridge's account stands in the references of both directions, so
- * reversing one group alone could reverse the other one too. The window function replaces a join, whose plan could visit each pair of
- * movements.
+ * All movements of the transactions with a changed movement. `is_changed`: of a changed group, or of another group of
+ * the same inbox, token and transaction. A revision may change the counter account, and a bridge's account stands in
+ * the references of both directions, so reversing one group alone could reverse the other one too. The window function
+ * replaces a join, whose plan could visit each pair of movements.
  */
 function selectMembers(chain: Caip2, changed: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
@@ -130,7 +137,10 @@ function selectMembers(chain: Caip2, changed: RawBuilder<unknown>): RawBuilder<u
       select * from movement where movement.chain = ${chain} and movement.chain_tx = changed.chain_tx offset 0) as movement`;
 }
 
-/** The references that postings of these members can have: their own in the earlier form, and their group's for each counter account. */
+/**
+ * The references that postings of these members can have: their own in the earlier form, and their group's for each
+ * counter account.
+ */
 function selectReferences(members: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     with member as (select * from (${members}) as member where is_changed)
@@ -143,14 +153,17 @@ function selectReferences(members: RawBuilder<unknown>): RawBuilder<unknown> {
 }
 
 /**
- * The reference of a group's postings, from columns of these names. Its parts never change, so the database refuses a second open posting.
- * The counter account implies the direction: a bridge takes from an inbox on other chains than the one where it gives. Only the suspense account is
- * at both ends. To list the movements of a posting, filter `movement` by the same parts.
+ * The reference of a group's postings, from columns of these names. Its parts never change, so the database refuses a
+ * second open posting. The counter account implies the direction: a bridge takes from an inbox on other chains than the
+ * one where it gives. Only the suspense account is at both ends. To list the movements of a posting, filter `movement`
+ * by the same parts.
  */
 export const TRANSFERS_REFERENCE = sql<string>`'transfers:' || chain || '/' || chain_tx || '/' || intent_id || '/' || token || '/' || counter
   || case when direction = 'in' and counter like 'suspense:%' then '/in' else '' end`;
 
-/** The fee in a transfer that the hub netted. When the payout wallet is also the fee recipient, everything is payout. */
+/**
+ * The fee in a transfer that the hub netted. When the payout wallet is also the fee recipient, everything is payout.
+ */
 const NETTED_FEE = sql`
   case when intent.payout_wallet = intent.fee_recipient then 0 else coalesce(movement.fee_units, 0) end`;
 
@@ -162,9 +175,9 @@ const BRIDGE_FEE_ACCOUNT = sql`'fee:bridge'`;
 const BRIDGE_FEE_UNITS = sql`case when movement.in_suspense then 0 else coalesce(movement.bridge_fee_units, 0) end`;
 
 /**
- * The counter accounts of `movement` with their units; negative units go the other way. The hub pays netted money on in the same transaction,
- * so it is booked to payout and fee. Money stays on the hub's account only where the chain shows no payment. A bridge gives what it took
- * elsewhere, less its fee.
+ * The counter accounts of `movement` with their units; negative units go the other way. The hub pays netted money on in
+ * the same transaction, so it is booked to payout and fee. Money stays on the hub's account only where the chain shows
+ * no payment. A bridge gives what it took elsewhere, less its fee.
  */
 export const LEDGER_LINES = sql`
   (values (case
@@ -182,8 +195,9 @@ export const LEDGER_LINES = sql`
 /**
  * Movements in the form of ledger transfers, a row for each group.
  *
- * Transactions keep the chain's order. Within one, what arrives comes before what leaves: the balances after the transaction do not depend on
- * the order of its postings, and an inbox that the chain let pay is then not short in between.
+ * Transactions keep the chain's order. Within one, what arrives comes before what leaves: the balances after the
+ * transaction do not depend on the order of its postings, and an inbox that the chain let pay is then not short in
+ * between.
  *
  * The version counts the bookings of a group. A revision does not, because what remains of a group may have no new one.
  */

@@ -24,7 +24,8 @@ import { applySegment, type ChainSegment, type WatchWorld } from "./applySegment
 import { bookRevision } from "./bookMovements.ts";
 import { advanceCursor, claimRevision, orphanMovements, writeMovements, type CursorState } from "./store.ts";
 
-// Movements of one transaction, inbox, token and counter account share a posting. A block is booked as soon as it is reported.
+// Movements of one transaction, inbox, token and counter account share a posting. A block is booked as soon as it is
+// reported.
 
 const DUST = 1_000;
 

@@ -43,8 +43,8 @@ export async function listMovementsBetween(
 export type AgeRules = { chain: Caip2; seconds: readonly number[] };
 
 /**
- * The heights of every chain, with the blocks that are as old as its rules ask. Both times come from recorded blocks. One statement, so that no
- * other branch comes between a height and an age.
+ * The heights of every chain, with the blocks that are as old as its rules ask. Both times come from recorded blocks.
+ * One statement, so that no other branch comes between a height and an age.
  */
 export async function listHeights(
   db: Db["root"],

@@ -15,8 +15,9 @@ type IsolatedWork = {
 const TIMEOUTS_MAX = 2;
 
 /**
- * Runs `step` for all of these intents. When that fails because of their rows, it runs for each half, so that an intent that fails alone does
- * not delay the others; it is logged, and the caller's next round tries it again. Throws other errors.
+ * Runs `step` for all of these intents. When that fails because of their rows, it runs for each half, so that an intent
+ * that fails alone does not delay the others; it is logged, and the caller's next round tries it again. Throws other
+ * errors.
  */
 export async function isolateIntents({ log }: Pick<World, "log">, input: IsolatedWork): Promise<void> {
   const { chain, work } = input;
@@ -41,7 +42,9 @@ type HalvedWork = {
   onFailed: (intentId: string, error: unknown) => void;
 };
 
-/** Runs `step` for all of these intents, and for each half where it fails because of their rows. Throws other errors. */
+/**
+ * Runs `step` for all of these intents, and for each half where it fails because of their rows. Throws other errors.
+ */
 export async function runInHalves(intentIds: readonly string[], work: HalvedWork): Promise<void> {
   const [intent, ...others] = intentIds;
   if (intent === undefined) return;

@@ -1,8 +1,8 @@
 import { sql, type RawBuilder } from "kysely";
 import type { Direction } from "../movement.ts";
 
-// Conditions on movements in the form of an index whose first columns select very many rows. Only a statement with such a condition can use
-// the index, so no plan depends on statistics here.
+// Conditions on movements in the form of an index whose first columns select very many rows. Only a statement with such
+// a condition can use the index, so no plan depends on statistics here.
 
 type Text = string | RawBuilder<unknown>;
 
@@ -17,7 +17,10 @@ export function handedOver(chain: Text, direction: Direction, table = "movement"
   return sql<boolean>`(${sql.ref(`${table}.chain`)} || ' ' || ${sql.ref(`${table}.direction`)}) = ${key}`;
 }
 
-/** The movements into an intent's inboxes, by id, in the order of `NEWEST_ARRIVALS_FIRST`. A range of one id keeps the planner from sorting them all. */
+/**
+ * The movements into an intent's inboxes, by id, in the order of `NEWEST_ARRIVALS_FIRST`. A range of one id keeps the
+ * planner from sorting them all.
+ */
 export function arrivalsById(intentId: Text, table = "movement"): RawBuilder<boolean> {
   const { of, isIn } = { of: sql.ref(`${table}.intent_id`), isIn: sql.ref(`${table}.direction`) };
   return sql<boolean>`(${of} || '') >= ${intentId} and (${of} || '') <= ${intentId} and ${isIn} = 'in'`;

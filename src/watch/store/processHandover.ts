@@ -34,8 +34,8 @@ export type Handover<Result> = {
   /** Movements after the cursor, in commit order. */
   list: (tx: Tx, cursor: HandoverCursorTable, limit: number) => Promise<MovementRow[]>;
   /**
-   * Processes movements. `upto` is the place until which all movements of their intents are processed then. Movements that were processed
-   * before may come again, and must change nothing then.
+   * Processes movements. `upto` is the place until which all movements of their intents are processed then. Movements
+   * that were processed before may come again, and must change nothing then.
    */
   apply: (tx: Tx, batch: { movements: readonly MovementRow[]; upto: HandoverCursorTable }) => Promise<Result>;
 };
@@ -53,8 +53,9 @@ type Page = {
 };
 
 /**
- * Processes one batch of movements and advances the station's cursor. When the batch fails because of its rows, its intents are processed in
- * halves, and those that fail alone are quarantined. Throws other errors, such as those of an unreachable database.
+ * Processes one batch of movements and advances the station's cursor. When the batch fails because of its rows, its
+ * intents are processed in halves, and those that fail alone are quarantined. Throws other errors, such as those of an
+ * unreachable database.
  */
 export async function processHandover<Result>(
   world: HandoverWorld,
@@ -150,8 +151,8 @@ function throwIfOverloaded(failures: readonly { error: unknown }[], groups: numb
 }
 
 /**
- * Retries the quarantined intents of a station that are due, at most `limit`. An intent whose movements are all processed leaves the
- * quarantine; one that fails again waits longer.
+ * Retries the quarantined intents of a station that are due, at most `limit`. An intent whose movements are all
+ * processed leaves the quarantine; one that fails again waits longer.
  */
 export async function retryQuarantined<Result>(
   world: HandoverWorld,

@@ -7,8 +7,8 @@ import { addMs } from "../../kernel/clock.ts";
 import { arrivalsByRevision, handedOver } from "./namedIndexes.ts";
 import type { MovementRow } from "../movement.ts";
 
-// Intents whose movements a station could not process. While an intent is here, the station's cursor passes its movements, and a retry
-// processes them later from the stored place.
+// Intents whose movements a station could not process. While an intent is here, the station's cursor passes its
+// movements, and a retry processes them later from the stored place.
 
 export type QuarantineRow = Selectable<QuarantineTable>;
 export type StationName = QuarantineTable["station"];
@@ -43,7 +43,10 @@ export async function insertQuarantined(tx: Tx, rows: readonly QuarantineRow[]):
     .execute();
 }
 
-/** Quarantined intents that are due, longest due first. A later retry than the longest wait allows counts as due: the clock was set back. */
+/**
+ * Quarantined intents that are due, longest due first. A later retry than the longest wait allows counts as due: the
+ * clock was set back.
+ */
 export async function listDueQuarantined(
   db: Db,
   { station, chain, at, limit }: StationOnChain & { at: Date; limit: number },
@@ -61,7 +64,10 @@ export async function listDueQuarantined(
     .execute();
 }
 
-/** The row as it is now; undefined once another process has released the intent. The caller holds the lock of the station's cursor. */
+/**
+ * The row as it is now; undefined once another process has released the intent. The caller holds the lock of the
+ * station's cursor.
+ */
 export async function findQuarantined(
   tx: Tx,
   { station, chain, intent_id }: Pick<QuarantineRow, "station" | "chain" | "intent_id">,

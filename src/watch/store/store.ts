@@ -69,8 +69,8 @@ export type CursorAdvance = {
 };
 
 /**
- * `hasChangedMovement`: a known movement changed. `writtenCount`: new or changed movements; lower than the number located where a movement
- * stays unchanged.
+ * `hasChangedMovement`: a known movement changed. `writtenCount`: new or changed movements; lower than the number
+ * located where a movement stays unchanged.
  */
 type Suspense = { in_suspense: boolean; revision: bigint };
 
@@ -93,8 +93,8 @@ export type CursorState = {
 const CURSOR_STATE = sql<CursorState>`number, safe_number as "safeNumber", finalized_number as "finalizedNumber", booked_number as "bookedNumber", revision`;
 
 /**
- * Moves the cursor and writes the blocks and movements up to it, in one statement. Returns undefined and changes nothing when the cursor is
- * elsewhere. The row lock lasts until commit, so revisions become visible in order.
+ * Moves the cursor and writes the blocks and movements up to it, in one statement. Returns undefined and changes
+ * nothing when the cursor is elsewhere. The row lock lasts until commit, so revisions become visible in order.
  */
 export async function advanceCursor(
   tx: Tx,
@@ -104,9 +104,9 @@ export async function advanceCursor(
 }
 
 /**
- * Same as advanceCursor, where no movement of the located transactions is recorded. Such an advance changes no movement, so it needs no
- * correction of the ledger and no transaction around it. Returns undefined and changes nothing in all other cases. The comparison of the
- * revision fails when another process has written since this statement began.
+ * Same as advanceCursor, where no movement of the located transactions is recorded. Such an advance changes no
+ * movement, so it needs no correction of the ledger and no transaction around it. Returns undefined and changes nothing
+ * in all other cases. The comparison of the revision fails when another process has written since this statement began.
  */
 export async function advanceCursorWithNew(
   db: Db["root"],
@@ -142,8 +142,8 @@ async function executeAdvance(
 }
 
 /**
- * Raises the booked block to `to`, or to the last block that keeps the batch within `movementsMax`. A batch holds at least one block with
- * movements. Returns the booked block, and whether the batch holds movements.
+ * Raises the booked block to `to`, or to the last block that keeps the batch within `movementsMax`. A batch holds at
+ * least one block with movements. Returns the booked block, and whether the batch holds movements.
  */
 export async function advanceBooked(
   tx: Tx,
@@ -165,8 +165,8 @@ export async function advanceBooked(
 }
 
 /**
- * Orphans everything above the common ancestor of two branches and lowers the cursor's marks to it. Returns the revision of the orphaned
- * movements; undefined, with nothing changed, when the cursor is no longer at `from`.
+ * Orphans everything above the common ancestor of two branches and lowers the cursor's marks to it. Returns the
+ * revision of the orphaned movements; undefined, with nothing changed, when the cursor is no longer at `from`.
  */
 export async function rewindCursor(
   tx: Tx,
@@ -273,8 +273,9 @@ type MovementUpsert = {
 };
 
 /**
- * Upserts all movements in one statement and returns the changed rows, which get the revision. Identical rows stay, and so do rows in
- * reread blocks, because one provider alone must not change them. Transfers of unknown inboxes write nothing.
+ * Upserts all movements in one statement and returns the changed rows, which get the revision. Identical rows stay, and
+ * so do rows in reread blocks, because one provider alone must not change them. Transfers of unknown inboxes write
+ * nothing.
  */
 function upsertMovements({ chain, located, at, claimed, immutableUpTo }: MovementUpsert): RawBuilder<unknown> {
   const column = <T extends string | number | bigint>(read: (one: LocatedTransfer) => T, type: ElementType) =>
@@ -322,8 +323,8 @@ export async function orphanMovements(
 }
 
 /**
- * Stores the chain's finality and the time of the answer. Does nothing when `cursor` was replaced. On a fast chain the cursor may be higher
- * by now.
+ * Stores the chain's finality and the time of the answer. Does nothing when `cursor` was replaced. On a fast chain the
+ * cursor may be higher by now.
  */
 export async function storeFinality(
   tx: Tx,
@@ -354,12 +355,15 @@ export async function advanceReread(
 }
 
 /**
- * How far below the limit a prune looks, in blocks, so that it stays short. What lies lower remains: a provider that invents a head far
- * ahead must not make the chain forget the blocks that it returns to.
+ * How far below the limit a prune looks, in blocks, so that it stays short. What lies lower remains: a provider that
+ * invents a head far ahead must not make the chain forget the blocks that it returns to.
  */
 const PRUNED_BLOCKS_MAX = 10_000n;
 
-/** Deletes blocks below a number, except those with movements. Each block is visited once. The caller holds the lock of the cursor. */
+/**
+ * Deletes blocks below a number, except those with movements. Each block is visited once. The caller holds the lock of
+ * the cursor.
+ */
 export async function pruneBlocks(tx: Tx, { chain, below }: { chain: Caip2; below: bigint }): Promise<void> {
   const { rows } = await sql<{ from: bigint; to: bigint }>`
     update chain_cursor set pruned_number = ${below - 1n}
@@ -370,7 +374,8 @@ export async function pruneBlocks(tx: Tx, { chain, below }: { chain: Caip2; belo
   );
   const [range] = rows;
   if (range === undefined) return;
-  // The inner limit makes the database look each block up by the index on movements, whatever it knows about the tables.
+  // The inner limit makes the database look each block up by the index on movements, whatever it knows about the
+  // tables.
   await sql`
     delete from block where chain = ${chain} and number >= ${range.from} and number <= ${range.to} and (
       select movement.id from movement where ${inBlocksOf(sql.ref("block.chain"))} and movement.block_number = block.number

@@ -7,8 +7,9 @@ import { listInboxesAmong } from "../inboxes/inboxes.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 import { insertUnreadable, listKnownSubjects, type NewUnreadable } from "./unreadableStore.ts";
 
-// Decides whether a reading may leave out what no reader can parse. It may when every provider that answers gives the same, two of them where
-// two are configured, and when a row says so. What a provider answers too late, falsely or not at all is not unreadable.
+// Decides whether a reading may leave out what no reader can parse. It may when every provider that answers gives the
+// same, two of them where two are configured, and when a row says so. What a provider answers too late, falsely or not
+// at all is not unreadable.
 
 /** After this time without an answer of another provider, one is enough: its row is tried again with all of them. */
 const ALONE_MS = 60_000;

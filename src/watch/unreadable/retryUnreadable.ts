@@ -11,8 +11,8 @@ import { findCursor, type CursorRow } from "../store/store.ts";
 import { askVerdicts } from "./acceptUnreadable.ts";
 import { claimUnreadable, deleteUnreadable, postponeUnreadable, type UnreadableRow } from "./unreadableStore.ts";
 
-// Tries again what could not be parsed: a provider, or this service, may have been upgraded. What is readable now is recorded as any other
-// transfer that was found late, and its row ends.
+// Tries again what could not be parsed: a provider, or this service, may have been upgraded. What is readable now is
+// recorded as any other transfer that was found late, and its row ends.
 
 /** Rows in one step: one batch for each provider. */
 const ROWS_AT_A_TIME = 25;

@@ -6,7 +6,8 @@ import type { UnreadableEntry } from "../../chain/unreadable/unreadableEntry.ts"
 import type { Caip2 } from "../../kernel/caip.ts";
 import { addMs, CLOCK_DIFFERENCE_MS_MAX } from "../../kernel/clock.ts";
 
-// The rows of what cannot be read, and how many more there are. Every statement reads the open rows of one chain at most, which are limited.
+// The rows of what cannot be read, and how many more there are. Every statement reads the open rows of one chain at
+// most, which are limited.
 
 export type UnreadableRow = Selectable<UnreadableTable>;
 
@@ -31,7 +32,10 @@ export async function listKnownSubjects(
 
 export type NewUnreadable = { entry: UnreadableEntry; inboxes: readonly string[]; providers: readonly string[] };
 
-/** Stores a row for each entry while the chain has room, the ones that name an inbox first, and counts the others. Returns the number of rows. */
+/**
+ * Stores a row for each entry while the chain has room, the ones that name an inbox first, and counts the others.
+ * Returns the number of rows.
+ */
 export async function insertUnreadable(
   db: Db,
   { chain, found, at }: { chain: Caip2; found: readonly NewUnreadable[]; at: Date },
@@ -118,7 +122,10 @@ export async function deleteUnreadable(
     and not exists (select from unreadable where chain = ${chain})`.execute(db.root);
 }
 
-/** Those of the inboxes that an open row names. What they hold cannot be explained completely, so a difference of theirs decides nothing. */
+/**
+ * Those of the inboxes that an open row names. What they hold cannot be explained completely, so a difference of theirs
+ * decides nothing.
+ */
 export async function listUnreadableInboxes(
   db: Db,
   { chain, inboxes }: { chain: Caip2; inboxes: readonly string[] },

@@ -4,9 +4,10 @@ import { createApiClient } from "../../../src/operator/client/apiClient.ts";
 import { openBrowser } from "../../support/browser.ts";
 import { startDevProcess, temporaryFolder } from "../../support/cli.ts";
 
-// How soon a payer sees the payment after the press on a link, on a slow phone in a slow network: the largest contentful paint of the page
-// opened with its token, at a quarter of this machine's processor. Every run has an empty cache. The link has a round trip of 150 ms and
-// 1.6 megabits a second. The floor is a line of text from the same service, in the same browser, between the runs.
+// How soon a payer sees the payment after the press on a link, on a slow phone in a slow network: the largest
+// contentful paint of the page opened with its token, at a quarter of this machine's processor. Every run has an empty
+// cache. The link has a round trip of 150 ms and 1.6 megabits a second. The floor is a line of text from the same
+// service, in the same browser, between the runs.
 
 const RUNS = 5;
 const CPU_SLOWDOWN = 4;

@@ -23,8 +23,9 @@ import { stationWorld, type StationWorld } from "../../support/stationWorld.ts";
 import type { Served } from "../http/server.ts";
 import type { PagesReport, PagesRequest } from "./pages.ts";
 
-// Measures what open checkout pages cost: the time from a deposit's counted row to the event at its page, and the API's response times with
-// and without a thousand open pages. The service and the pages run in processes of their own; callers and payments share this one.
+// Measures what open checkout pages cost: the time from a deposit's counted row to the event at its page, and the API's
+// response times with and without a thousand open pages. The service and the pages run in processes of their own;
+// callers and payments share this one.
 
 const PAGES = 1_000;
 /** Pages whose deposit waits for confirmations: each new block reads them again. */
@@ -120,7 +121,10 @@ async function startService(databaseUrl: string): Promise<Service> {
   return { child, port };
 }
 
-/** Opens all pages in a process of their own. `onPaid` is called with each payment that a page shows as paid, and the time. */
+/**
+ * Opens all pages in a process of their own. `onPaid` is called with each payment that a page shows as paid, and the
+ * time.
+ */
 async function openPages(
   { port }: Service,
   pages: readonly OpenPage[],

@@ -34,7 +34,9 @@ const BACKFILL_SUBJECTS: readonly [BackfillSubject, ...BackfillSubject[]] = [
 
 type Run = (side: BackfillSubject) => Promise<BackfillReport>;
 
-/** Prints the service's time on each database beside the floor. `finalChain` is the same chain with all blocks final. */
+/**
+ * Prints the service's time on each database beside the floor. `finalChain` is the same chain with all blocks final.
+ */
 export async function benchBackfillOnAnvil(
   { chain, finalChain }: { chain: BenchChain; finalChain: BenchChain },
   fixture: BackfillFixture,

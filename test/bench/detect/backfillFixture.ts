@@ -12,7 +12,10 @@ import { insertInboxes } from "./inboxes.ts";
 
 export type DatabaseKind = "postgres" | "pglite";
 
-/** Shared by all sides: a PostgreSQL with fsync, and the service's database with 100,000 inboxes on PostgreSQL and PGlite. */
+/**
+ * Shared by all sides: a PostgreSQL with fsync, and the service's database with 100,000 inboxes on PostgreSQL and
+ * PGlite.
+ */
 export type BackfillFixture = {
   /** One run of the service's watcher in its own process. */
   run(kind: DatabaseKind, overrides: Omit<BackfillJob, "database" | "databaseId">): Promise<BackfillReport>;

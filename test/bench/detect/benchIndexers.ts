@@ -9,10 +9,12 @@ import type { IndexerRun, IndexerContext } from "./indexer.ts";
 import type { BackfillFixture } from "./backfillFixture.ts";
 import { median, tabulate } from "./statistics.ts";
 
-// Runs other indexers over the same blocks of the same node. Each is used as its documentation describes: it reads every transfer
-// of the token, keeps those into the 100,000 inboxes, and is done when the last one is in its database.
+// Runs other indexers over the same blocks of the same node. Each is used as its documentation describes: it reads
+// every transfer of the token, keeps those into the 100,000 inboxes, and is done when the last one is in its database.
 
-/** Prints each indexer's time beside ours, measured in turn. An indexer that cannot be installed or run gets no figure. */
+/**
+ * Prints each indexer's time beside ours, measured in turn. An indexer that cannot be installed or run gets no figure.
+ */
 export async function benchIndexers(
   chain: BenchChain,
   fixture: BackfillFixture,

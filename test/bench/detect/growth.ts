@@ -10,7 +10,10 @@ import { heading, median, tabulate } from "./statistics.ts";
 const COUNTS = [1_000, 10_000, 100_000, 1_000_000] as const;
 const ROUNDS = 3;
 
-/** Prints the time for one new block by number of inboxes, on a PostgreSQL without fsync, whose disk time would hide differences. */
+/**
+ * Prints the time for one new block by number of inboxes, on a PostgreSQL without fsync, whose disk time would hide
+ * differences.
+ */
 export async function benchGrowth(): Promise<void> {
   const server = await startPostgres();
   try {

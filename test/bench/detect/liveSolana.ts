@@ -11,8 +11,8 @@ import { startPostgres } from "../../support/postgres.ts";
 import { openSolanaRoad, type SolanaRoad } from "../../support/solanaRoad.ts";
 import { heading, percentile, tabulate } from "./statistics.ts";
 
-// Measures the time from a deposit's block on a local Solana to its committed row, while a payer looks at the inbox. The chain runs in the
-// same process, so its own work is part of the figures.
+// Measures the time from a deposit's block on a local Solana to its committed row, while a payer looks at the inbox.
+// The chain runs in the same process, so its own work is part of the figures.
 
 const SLOT_MS = 400;
 const GOAL_MS = SLOT_MS + 50;

@@ -18,8 +18,9 @@ import type { MemoryJob, SetReport } from "./memoryWorker.ts";
 import { runInChildProcess } from "./runInChildProcess.ts";
 import { heading, tabulate } from "./statistics.ts";
 
-// Measures what a million inboxes on Solana cost while nobody pays: requests a second for all balances in ten minutes, and memory. The rate
-// depends on the number that the last pass counted, so the pass runs for a while over a part of them.
+// Measures what a million inboxes on Solana cost while nobody pays: requests a second for all balances in ten minutes,
+// and memory. The rate depends on the number that the last pass counted, so the pass runs for a while over a part of
+// them.
 
 const INBOXES = 1_000_000;
 const STORED = 60_000;

@@ -29,7 +29,9 @@ const BYTES_PER_MB = 1_000_000;
 const SERVICE_GOAL_MB = 350;
 const DEPOSITS_MAX = 600;
 
-/** Prints bytes per inbox beside Set and Map of strings, the load of a million inboxes, and the service with 100,000. */
+/**
+ * Prints bytes per inbox beside Set and Map of strings, the load of a million inboxes, and the service with 100,000.
+ */
 export async function benchMemory(): Promise<void> {
   await compareHolders();
   const server = await startPostgres(undefined, { isDurable: true });

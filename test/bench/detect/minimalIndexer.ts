@@ -2,8 +2,9 @@ import { sql } from "kysely";
 import { Pool, WebSocket } from "undici";
 import type { Db } from "../../../src/db/database.ts";
 
-// The minimal indexer between a block and a row: it receives a head, reads the token's transfers by the block's hash, keeps those
-// into known addresses, and writes them with the cursor in one statement. It trusts its provider and ignores reorgs.
+// The minimal indexer between a block and a row: it receives a head, reads the token's transfers by the block's hash,
+// keeps those into known addresses, and writes them with the cursor in one statement. It trusts its provider and
+// ignores reorgs.
 
 const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 

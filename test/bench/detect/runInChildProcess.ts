@@ -1,7 +1,9 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 
-/** Runs a script in a fresh process with `job` and resolves with its report; rejects when the process ends without one. */
+/**
+ * Runs a script in a fresh process with `job` and resolves with its report; rejects when the process ends without one.
+ */
 export async function runInChildProcess<Report>(script: string, job: object): Promise<Report> {
   const execArgv = ["--no-warnings", "--expose-gc"];
   const child = fork(new URL(script, import.meta.url), { execArgv, serialization: "advanced" });

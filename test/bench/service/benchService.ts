@@ -14,8 +14,8 @@ import {
   type ServiceInstallation,
 } from "../../support/serviceInstallation.ts";
 
-// The service in its own process, on a durable PostgreSQL and an anvil, and the time that it takes from a payment's block to the
-// recorded landing of its settlement.
+// The service in its own process, on a durable PostgreSQL and an anvil, and the time that it takes from a payment's
+// block to the recorded landing of its settlement.
 
 const POLL_MS = 200;
 const DOLLAR = 1_000_000n;

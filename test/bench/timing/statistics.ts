@@ -7,13 +7,19 @@ export function summaryOf(sample: readonly number[]): Summary {
   return { median: sorted[Math.floor(sorted.length / 2)] ?? Number.NaN, mean: meanOf(sample) };
 }
 
-/** Welch's test: the probability of a mean difference at least this large under equal means. Rare slow answers weigh heavily. */
+/**
+ * Welch's test: the probability of a mean difference at least this large under equal means. Rare slow answers weigh
+ * heavily.
+ */
 export function welchP(one: readonly number[], other: readonly number[]): number {
   const errors = varianceOf(one) / one.length + varianceOf(other) / other.length;
   return twoSidedP((meanOf(one) - meanOf(other)) / Math.sqrt(errors));
 }
 
-/** The Mann-Whitney test: the probability of ranks at least this uneven under one distribution. Ties get their mean rank. */
+/**
+ * The Mann-Whitney test: the probability of ranks at least this uneven under one distribution. Ties get their mean
+ * rank.
+ */
 export function mannWhitneyP(one: readonly number[], other: readonly number[]): number {
   const all = [...one.map((value) => ({ value, isOne: true })), ...other.map((value) => ({ value, isOne: false }))];
   all.sort((a, b) => a.value - b.value);

@@ -4,8 +4,8 @@ import { hashOf, type ScriptedReceipt } from "../chain/transaction.ts";
 import type { ScriptedChain } from "../chain/scriptedChain.ts";
 import type { BridgePlan, ChainPlan } from "../plan.ts";
 
-// The bridge's attestation service as it answers without faults. It signs what its chains cannot lose by a tolerated reorg, keeps what it
-// has signed, and signs an expired message anew when it is asked to.
+// The bridge's attestation service as it answers without faults. It signs what its chains cannot lose by a tolerated
+// reorg, keeps what it has signed, and signs an expired message anew when it is asked to.
 
 const FAST = 1_000;
 const STANDARD = 2_000;

@@ -11,7 +11,9 @@ const SECOND_MS = 1_000;
 
 type Answer = { status: number; text: string };
 
-/** The service as the network shows it: down, slow, limited, and with answers that are wrong. All processes share it. */
+/**
+ * The service as the network shows it: down, slow, limited, and with answers that are wrong. All processes share it.
+ */
 export class AttestationNetwork {
   readonly service: AttestationService;
   downUntilMs = 0;
@@ -114,7 +116,10 @@ async function failWithTimeout(process: SimProcess): Promise<never> {
   throw new DOMException("The operation was aborted due to timeout", "TimeoutError");
 }
 
-/** An answer that no client may follow: cut short, of another shape, or with a message that another than the attesters signed. */
+/**
+ * An answer that no client may follow: cut short, of another shape, or with a message that another than the attesters
+ * signed.
+ */
 function malformed({ random }: SimProcess, { text }: Answer): Answer {
   const answer = (wrong: string) => ({ status: 200, text: wrong });
   const altered = (change: (message: AttestedMessage) => object) => {

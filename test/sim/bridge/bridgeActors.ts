@@ -13,7 +13,8 @@ import type { SeededRandom } from "../seededRandom.ts";
 import { addressOf, payerAddress, type SimChain, type SimWorld, type TrackedIntent } from "../simWorld.ts";
 import type { AttestedMessage } from "./attestationService.ts";
 
-// Payers who pay on the other chain or use the bridge themselves, and strangers who bridge and receive for inboxes before the service does.
+// Payers who pay on the other chain or use the bridge themselves, and strangers who bridge and receive for inboxes
+// before the service does.
 
 const STRANGER = addressOf(0xb57a);
 const NO_CALLER: Hex = `0x${"0".repeat(64)}`;
@@ -38,7 +39,10 @@ export class BridgeActors {
     this.#sleep = sleep;
   }
 
-  /** Pays in the token that the bridge carries, on the other chain: at once, or in two parts so that the second may meet the crossing of the first. */
+  /**
+   * Pays in the token that the bridge carries, on the other chain: at once, or in two parts so that the second may meet
+   * the crossing of the first.
+   */
   async payAcross(
     known: TrackedIntent,
     units: bigint,
@@ -100,7 +104,10 @@ export class BridgeActors {
     return true;
   }
 
-  /** In one transaction: the inbox's burn, its like by the stranger, a payment of the same units, and the inbox's second burn. */
+  /**
+   * In one transaction: the inbox's burn, its like by the stranger, a payment of the same units, and the inbox's second
+   * burn.
+   */
   #burnTwice(
     known: TrackedIntent,
     burn: { units: bigint; origin: SimChain; bridge: ScriptedCall; random: SeededRandom },

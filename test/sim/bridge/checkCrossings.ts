@@ -6,7 +6,8 @@ import type { SimDatabase } from "../simDatabase.ts";
 import { FEE_RECIPIENT, type SimChain, type TrackedIntent } from "../simWorld.ts";
 import { nonceOf } from "./attestationService.ts";
 
-// Rules of crossings in the final state. The chains are the truth: their messages say what was burnt, and their events what was given.
+// Rules of crossings in the final state. The chains are the truth: their messages say what was burnt, and their events
+// what was given.
 
 type Burn = {
   chain: SimChain;
@@ -135,7 +136,10 @@ function checkDeposits(
   });
 }
 
-/** Of what came into inboxes from outside, nothing is missing and nothing was added: it was paid out, kept by the bridge, or waits. */
+/**
+ * Of what came into inboxes from outside, nothing is missing and nothing was added: it was paid out, kept by the
+ * bridge, or waits.
+ */
 function checkConservation({
   burns,
   chains,

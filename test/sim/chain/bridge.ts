@@ -13,8 +13,8 @@ import type { CallOutcome, Machine, MachineCall } from "./machine.ts";
 import { isTransferSuccessful, tokenCalls } from "./token.ts";
 import { hashOf } from "./transaction.ts";
 
-// A short model of the contracts of Circle's bridge: a messenger that burns, a transmitter that receives, and a minter. Events and
-// messages have the real bytes; a signature is a hash of its message.
+// A short model of the contracts of Circle's bridge: a messenger that burns, a transmitter that receives, and a minter.
+// Events and messages have the real bytes; a signature is a hash of its message.
 
 export type BridgeSpec = BridgeContracts & {
   domain: number;

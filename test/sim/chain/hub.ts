@@ -9,8 +9,8 @@ import { codeKey, unitsKey } from "./state.ts";
 import { isTransferSuccessful, tokenCalls } from "./token.ts";
 import { encodeWord } from "./abiWords.ts";
 
-// A short model of the hub's contracts. An inbox pays only its pinned payout and fee. A failing item leaves the rest of its
-// batch unaffected, and an empty inbox is skipped. `rescue` is missing, because no simulation lasts half a year.
+// A short model of the hub's contracts. An inbox pays only its pinned payout and fee. A failing item leaves the rest of
+// its batch unaffected, and an empty inbox is skipped. `rescue` is missing, because no simulation lasts half a year.
 
 const NO_FAILURE = "00000000";
 const BPS = 10_000n;
@@ -189,8 +189,8 @@ function pull(machine: Machine, terms: Terms): SettleResult {
 type Payment = { terms: Terms; from: string; netUnits: bigint; feeUnits: bigint; unused?: bigint };
 
 /**
- * Pays the payout first, then the fee. A fee that fails goes to the payout, unless it may have failed for lack of gas. Returns the selector of
- * the error, if any.
+ * Pays the payout first, then the fee. A fee that fails goes to the payout, unless it may have failed for lack of gas.
+ * Returns the selector of the error, if any.
  */
 function pay(machine: Machine, { terms, from, netUnits, feeUnits, unused = 0n }: Payment): string | undefined {
   const { settleToken: token, payout, feeRecipient } = terms;

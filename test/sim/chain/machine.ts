@@ -1,8 +1,8 @@
 import type { ChainState } from "./state.ts";
 
 /**
- * A log of a contract. Without `transfer` it only takes a position in the receipt. `starvedInbox` failed for lack of gas. `sent` is a message
- * of the bridge, `topics` and `data` are the bytes of its other events.
+ * A log of a contract. Without `transfer` it only takes a position in the receipt. `starvedInbox` failed for lack of
+ * gas. `sent` is a message of the bridge, `topics` and `data` are the bytes of its other events.
  */
 export type Log = {
   address: string;

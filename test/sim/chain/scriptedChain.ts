@@ -60,8 +60,8 @@ const UNLIMITED_FEE = 10n ** 30n;
 const ONE_SHOT_FEE = 200n * GWEI;
 
 /**
- * A chain in memory, in one thread: accounts, tokens, the hub, a pool of transactions, blocks and branches. Nothing happens by
- * itself, and the same steps give the same hashes. Nodes add their own views of it.
+ * A chain in memory, in one thread: accounts, tokens, the hub, a pool of transactions, blocks and branches. Nothing
+ * happens by itself, and the same steps give the same hashes. Nodes add their own views of it.
  */
 export class ScriptedChain {
   readonly caip2: Caip2;
@@ -235,9 +235,9 @@ export class ScriptedChain {
   }
 
   /**
-   * Replaces the last `depth` blocks with a branch that is `longerBy` (default 1) blocks longer. Their transactions return to
-   * the pool, except those for which `isLost` is true. `selectTransaction` decides their order. The branch shows only when it is
-   * longer.
+   * Replaces the last `depth` blocks with a branch that is `longerBy` (default 1) blocks longer. Their transactions
+   * return to the pool, except those for which `isLost` is true. `selectTransaction` decides their order. The branch
+   * shows only when it is longer.
    */
   reorg(depth: number, options: ReorgOptions = {}): ScriptedBlock {
     const replaced = this.#canonical.splice(Math.max(1, this.#canonical.length - depth));
@@ -265,7 +265,7 @@ export class ScriptedChain {
     return { ok: ok && this.#machine.gasLeft >= 0n, output, gasUsed: this.#machine.gasUsed };
   }
 
-  /** The lowest tried gas limit at which the call succeeds; undefined when none does. Like a node, it sees no item inside a batch. */
+  /** The lowest tried gas limit at which the call succeeds, if any. Like a node, it sees no item inside a batch. */
   estimateGas(call: MachineCall): bigint | undefined {
     const { gasUsed } = this.simulateCall(call);
     return Array.from({ length: ESTIMATE_STEPS }, (_, step) => gasUsed + BigInt(step) * ESTIMATE_STEP).find(
@@ -389,7 +389,7 @@ export class ScriptedChain {
 export type ReorgOptions = MineOptions & {
   longerBy?: number;
   isLost?: (transaction: ScriptedTransaction) => boolean;
-  /** Called after the old blocks are removed and before the new ones are mined, so that a payer can replace a transaction. */
+  /** Called between removing old blocks and mining new ones, so that a payer can replace a transaction. */
   onBranch?: () => void;
 };
 

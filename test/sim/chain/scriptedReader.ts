@@ -42,8 +42,8 @@ const FOREIGN_DISTANCE = 3n;
 const KEPT_BALANCES = 64n;
 
 /**
- * One node's view of a scripted chain for readers, in the naming of its kind. It answers at once and truthfully, as far as the
- * node knows the chain.
+ * One node's view of a scripted chain for readers, in the naming of its kind. It answers at once and truthfully, as far
+ * as the node knows the chain.
  */
 export class ScriptedReader implements ChainReader {
   readonly caip2: Caip2;

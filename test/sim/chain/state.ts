@@ -1,5 +1,5 @@
-// All accounts of a chain as one map of integers that can return to any earlier mark. A reverted call, a failed transaction
-// and a replaced branch are all such a return.
+// All accounts of a chain as one map of integers that can return to any earlier mark. A reverted call, a failed
+// transaction and a replaced branch are all such a return.
 
 type JournalEntry = { key: string; before: bigint };
 

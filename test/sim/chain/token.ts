@@ -3,8 +3,8 @@ import { blockedKey, pausedKey, unitsKey } from "./state.ts";
 import { decodeAddress, encodeCall, selectorOf, decodeUint, encodeWord } from "./abiWords.ts";
 
 /**
- * How a token behaves. `plain` reverts on failure and returns true; `silent` returns nothing, as USDT does; `false` returns
- * false where others revert; `taxed` keeps a hundredth of every transfer for its owner.
+ * How a token behaves. `plain` reverts on failure and returns true; `silent` returns nothing, as USDT does; `false`
+ * returns false where others revert; `taxed` keeps a hundredth of every transfer for its owner.
  */
 export type TokenKind = "plain" | "silent" | "false" | "taxed";
 

@@ -9,8 +9,8 @@ import {
 import type { Log } from "./machine.ts";
 
 /**
- * One call of a transaction. `wei` is added to the account without a source; a negative value removes it. Only gas accounts
- * need any.
+ * One call of a transaction. `wei` is added to the account without a source; a negative value removes it. Only gas
+ * accounts need any.
  */
 export type ScriptedCall = { to: string; data?: string; wei?: bigint };
 

@@ -8,8 +8,8 @@ export type SelectTransaction = (among: readonly ScriptedTransaction[]) => Scrip
 const REPLACEMENT_PERCENT = 110n;
 
 /**
- * Pooled transactions. Of two with one nonce, the one with the higher tip is current. Some nodes still know the other one, and
- * a miner may include it.
+ * Pooled transactions. Of two with one nonce, the one with the higher tip is current. Some nodes still know the other
+ * one, and a miner may include it.
  */
 export class TransactionPool {
   readonly #pending = new Map<string, ScriptedTransaction>();

@@ -4,7 +4,9 @@ import { hashOf, type ScriptedReceipt } from "../chain/transaction.ts";
 /** More transfers than any simulated transaction has. */
 const PLACES_PER_TRANSACTION = 1_000;
 
-/** A kind without logs. Each transaction has its own range of places, and the receiving account identifies a transfer. */
+/**
+ * A kind without logs. Each transaction has its own range of places, and the receiving account identifies a transfer.
+ */
 export const accountNaming: TransferNaming = {
   transfersOf,
   proofOf(receipt) {

@@ -13,8 +13,8 @@ import type { OneShotCall } from "./oneShotBytes.ts";
 const NO_ACCOUNT = `0x${"00".repeat(20)}`;
 
 /**
- * A node that lists a block's transfers only where a settlement made them, and keeps no past balances: all other transfers are found by the balances
- * of their inboxes.
+ * A node that lists a block's transfers only where a settlement made them, and keeps no past balances: all other
+ * transfers are found by the balances of their inboxes.
  */
 class ScriptedAccountsNode extends ScriptedOneShotNode {
   override async transfers(
@@ -35,7 +35,10 @@ class ScriptedAccountsNode extends ScriptedOneShotNode {
     return { blockNumber: number, units: await super.balances(token, owners, { blockNumber: number }) };
   }
 
-  /** Whether the transfer's transaction moved something that its sender does not own, as only the program of inboxes does. */
+  /**
+   * Whether the transfer's transaction moved something that its sender does not own, as only the program of inboxes
+   * does.
+   */
   #isOfSettlement({ chainTx, blockHash }: Transfer): boolean {
     const receipt = this.chain.receiptsOf(chainTx).find((each) => each.blockHash === blockHash);
     return (receipt?.logs ?? []).some(

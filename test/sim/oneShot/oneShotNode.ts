@@ -8,8 +8,8 @@ import type { OneShotCall } from "./oneShotBytes.ts";
 export type SendOutcome = "taken" | "expired" | "no_funds";
 
 /**
- * The node methods that this kind's sender needs beyond the reader. Signed bytes are valid up to one block, in any order, and
- * at most once.
+ * The node methods that this kind's sender needs beyond the reader. Signed bytes are valid up to one block, in any
+ * order, and at most once.
  */
 export interface OneShotNode extends ChainReader {
   nativeBalance(address: string): Promise<bigint>;

@@ -10,8 +10,8 @@ export { payOnSolana } from "./payOnSolana.ts";
 export { watchStandardWallets } from "./standardWallets.ts";
 
 /**
- * Recomputes the payment's inbox on Solana from the terms. It catches a changed address, and terms of another coin than the page names.
- * What proves the payout itself is the merchant's own copy of this check.
+ * Recomputes the payment's inbox on Solana from the terms. It catches a changed address, and terms of another coin than
+ * the page names. What proves the payout itself is the merchant's own copy of this check.
  */
 export function verifySolanaInboxes({ inboxes, terms }: CheckoutState, origins: CheckoutOrigins | null): AddressCheck {
   const payout = origins?.origins.find(({ isPayout }) => isPayout);

@@ -56,7 +56,10 @@ async function requestTransaction(payment: SolanaPayment, payer: string): Promis
   return isPlainPayment(bytes, payment, payer) ? bytes : {};
 }
 
-/** Whether the bytes are the transfer that the page shows, and nothing beside it: the page computes them itself, but for the blockhash. */
+/**
+ * Whether the bytes are the transfer that the page shows, and nothing beside it: the page computes them itself, but for
+ * the blockhash.
+ */
 function isPlainPayment(transaction: Uint8Array, payment: SolanaPayment, payer: string): boolean {
   const message = transaction.subarray(SIGNATURES_BYTES);
   const start = MESSAGE_START_BYTES + KEY_BYTES * (message[MESSAGE_START_BYTES - 1] ?? 0);

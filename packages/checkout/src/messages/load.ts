@@ -13,5 +13,8 @@ import { ru } from "./ru.ts";
 import { tr } from "./tr.ts";
 import { zh } from "./zh.ts";
 
-/** All languages. Only the server imports this module: the page receives the messages of its own language in its document. */
+/**
+ * All languages. Only the server imports this module: the page receives the messages of its own language in its
+ * document.
+ */
 export const MESSAGES: { readonly [Each in Locale]: Messages } = { en, de, es, fr, pt, tr, ar, zh, ja, ko, hi, ru };

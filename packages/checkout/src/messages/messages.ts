@@ -1,5 +1,6 @@
-// The texts of the page. Every language has every key and every plural category of its own rules; a missing one is a type error.
-// Placeholders stand in braces. Names of coins, networks, wallets and shops fill them and are never translated.
+// The texts of the page. Every language has every key and every plural category of its own rules; a missing one is a
+// type error. Placeholders stand in braces. Names of coins, networks, wallets and shops fill them and are never
+// translated.
 
 /** Keys of texts whose words depend on a number. */
 export const PLURAL_KEYS = [

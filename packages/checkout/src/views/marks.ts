@@ -1,7 +1,10 @@
 import type { Situation } from "../situation.ts";
 import { h, type VElement } from "../vnode.ts";
 
-/** A network's mark with its coin's, in the colour of the text. The network's first letter stands for a mark that is not there. */
+/**
+ * A network's mark with its coin's, in the colour of the text. The network's first letter stands for a mark that is not
+ * there.
+ */
 export function networkMark({ marks }: Pick<Situation, "marks">, network: string, symbol = ""): VElement {
   const name = network.toLowerCase().replaceAll(" ", "-");
   const drawing = marks?.get(`on-${name}`) ?? marks?.get(`on-${name.split("-")[0]}`);

@@ -115,8 +115,8 @@ function ways(context: PaymentContext): Child {
 }
 
 /**
- * Without a price, a wallet needs the amount first. A code would change with each digit. An app of a phone opens the page in its own
- * browser, where it is a wallet of that browser.
+ * Without a price, a wallet needs the amount first. A code would change with each digit. An app of a phone opens the
+ * page in its own browser, where it is a wallet of that browser.
  */
 function typedPayment(context: PaymentContext, target: PayTarget): Child {
   const { t, state, situation } = context;
@@ -228,7 +228,10 @@ function rows(context: PaymentContext, target: PayTarget): VElement {
   );
 }
 
-/** What is known about an address without a private key, and the minimum, unless the whole rest is smaller and counts all the same. */
+/**
+ * What is known about an address without a private key, and the minimum, unless the whole rest is smaller and counts
+ * all the same.
+ */
 function addressNote(context: PaymentContext, { inbox, origin }: PayTarget, isOnly: boolean): VElement | false {
   const { t, state } = context;
   const minimum = origin?.minimum ?? state.minimum;

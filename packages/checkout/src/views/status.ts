@@ -30,7 +30,9 @@ function pagePath({ intentId, languageQuery }: Situation): string {
   return `/c/${intentId}${languageQuery === null || languageQuery === "" ? "" : `?${languageQuery}`}`;
 }
 
-/** A strip above the task while the service cannot be reached. The page below stays right: the address does not change. */
+/**
+ * A strip above the task while the service cannot be reached. The page below stays right: the address does not change.
+ */
 export function banner({ t, situation }: PaymentContext): VElement | null {
   const { isLost, isBack, retrySeconds } = situation.connection;
   if (isBack) return h("div.banner.good", {}, icon("tick"), h("div", {}, h("p", {}, t.text("offline.back"))));

@@ -17,8 +17,9 @@ function walletsHere({ situation, target }: PaymentContext): ShownWallet[] {
 }
 
 /**
- * In a frame on another site, wallets of the Wallet Standard do not show themselves, and the parent page relays none: the button opens the
- * page in a tab of its own, where they do. Undefined where wallets are listed, or no such wallet pays.
+ * In a frame on another site, wallets of the Wallet Standard do not show themselves, and the parent page relays none:
+ * the button opens the page in a tab of its own, where they do. Undefined where wallets are listed, or no such wallet
+ * pays.
  */
 export function openInTab(context: PaymentContext): VElement | undefined {
   const { t, situation, target } = context;
@@ -72,7 +73,10 @@ function walletGlyph({ name, icon: source }: ShownWallet): VElement {
   return h("span.wglyph", { "aria-hidden": "true" }, name.slice(0, 1).toUpperCase());
 }
 
-/** On a phone: wallets of this browser, else apps that open the page in their own browser. Without a URI the amount is still to be typed. */
+/**
+ * On a phone: wallets of this browser, else apps that open the page in their own browser. Without a URI the amount is
+ * still to be typed.
+ */
 export function phoneWallets(context: PaymentContext, uri?: string): VElement {
   const { t } = context;
   const apps = phoneWalletsFor(context.target?.inbox.namespace ?? "eip155").map(({ name }) =>
@@ -94,7 +98,9 @@ export function phoneWallets(context: PaymentContext, uri?: string): VElement {
   );
 }
 
-/** What is known of the payer's own transfer. Every sentence is true in the state of the request that it is shown in. */
+/**
+ * What is known of the payer's own transfer. Every sentence is true in the state of the request that it is shown in.
+ */
 export function walletNote(context: PaymentContext): Child {
   const { t, situation, now } = context;
   const { request, note } = situation.payer;

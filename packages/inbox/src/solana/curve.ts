@@ -1,5 +1,5 @@
-// Whether 32 bytes are a point of edwards25519. A Jacobi symbol tells it without computing the point, several times faster than a square root.
-// Addresses are derived in great numbers.
+// Whether 32 bytes are a point of edwards25519. A Jacobi symbol tells it without computing the point, several times
+// faster than a square root. Addresses are derived in great numbers.
 
 /** The prime of the field, 2^255 - 19. */
 const prime = 2n ** 255n - 19n;
@@ -9,7 +9,8 @@ const yMask = 2n ** 255n - 1n;
 const wordBits = 32;
 
 /**
- * Whether 32 bytes are a point of the curve, as a wallet is. Decodes as the runtime does, which accepts every encoding of a point (ZIP 215).
+ * Whether 32 bytes are a point of the curve, as a wallet is. Decodes as the runtime does, which accepts every encoding
+ * of a point (ZIP 215).
  */
 export function isOnCurve(bytes: Uint8Array): boolean {
   const y = readY(bytes);

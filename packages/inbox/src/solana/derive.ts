@@ -15,8 +15,8 @@ export type DerivedAddress = {
 };
 
 /**
- * The address that a program signs for with these seeds: a SHA-256 that is no point of the curve, so that no private key exists for it.
- * Throws a RangeError when a seed is longer than 32 bytes or there are more than 15.
+ * The address that a program signs for with these seeds: a SHA-256 that is no point of the curve, so that no private
+ * key exists for it. Throws a RangeError when a seed is longer than 32 bytes or there are more than 15.
  */
 export function deriveAddress(seeds: readonly Uint8Array[], program: string): DerivedAddress {
   if (seeds.length > seedsMax || seeds.some(({ length }) => length > seedBytesMax))

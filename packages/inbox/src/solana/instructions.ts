@@ -43,8 +43,8 @@ export type SettleOptions = Pick<CommonSigners, "rentRecipient"> & {
 };
 
 /**
- * Pays the whole balance of each inbox to its payout wallet, less the fee. All inboxes must have equal terms but for the salt; at most eight fit
- * into a transaction. Throws a RangeError for inboxes of other terms.
+ * Pays the whole balance of each inbox to its payout wallet, less the fee. All inboxes must have equal terms but for
+ * the salt; at most eight fit into a transaction. Throws a RangeError for inboxes of other terms.
  */
 export function buildSettle(inboxes: readonly SolanaInbox[], options: SettleOptions = {}): SolanaInstruction {
   const [first] = inboxes;
@@ -179,7 +179,9 @@ export type PaymentOptions = {
   readonly decimals: number;
 };
 
-/** Pays into an inbox as wallets do: creates its token account if it is missing, at the payer's cost, then transfers. */
+/**
+ * Pays into an inbox as wallets do: creates its token account if it is missing, at the payer's cost, then transfers.
+ */
 export function buildPayment(
   inbox: Pick<SolanaInbox, "address" | "tokenProgram"> & { readonly mint: string },
   { payer, units, decimals }: PaymentOptions,

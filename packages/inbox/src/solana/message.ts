@@ -19,7 +19,10 @@ export type SolanaMessage = {
 /** The bytes that are signed, and who signs them, in the order of the signatures. */
 export type EncodedMessage = { readonly bytes: Uint8Array; readonly signers: readonly string[] };
 
-/** Encodes a message of the legacy version, which every wallet and node reads. Throws a RangeError for an address that is none. */
+/**
+ * Encodes a message of the legacy version, which every wallet and node reads. Throws a RangeError for an address that
+ * is none.
+ */
 export function encodeMessage({ feePayer, blockhash, instructions }: SolanaMessage): EncodedMessage {
   const metas = collectAccounts(feePayer, instructions);
   if (metas.length > accountsMax) throw new RangeError(`a message has at most ${accountsMax} accounts`);
@@ -61,7 +64,10 @@ export function encodeTransaction(message: EncodedMessage, signatures: ReadonlyM
   return bytes;
 }
 
-/** Every account once, with all privileges that any instruction asks for: fee payer, signers, then the others; writable ones first. */
+/**
+ * Every account once, with all privileges that any instruction asks for: fee payer, signers, then the others; writable
+ * ones first.
+ */
 function collectAccounts(feePayer: string, instructions: readonly SolanaInstruction[]): SolanaAccountMeta[] {
   const collected = new Map<string, SolanaAccountMeta>();
   const add = ({ address, isSigner, isWritable }: SolanaAccountMeta) => {

@@ -59,7 +59,10 @@ export const feePpmCap = 100_000;
 /** First seed of an inbox, and part of its meaning: 16 characters. */
 export const kindSeeds = { pay: "tributary.pay.v1", hop: "tributary.hop.v1" } as const;
 
-/** The hashed bytes: 170 of kind `pay`, 196 of kind `hop`. The salt is not part of them. Throws a RangeError that names the first invalid field. */
+/**
+ * The hashed bytes: 170 of kind `pay`, 196 of kind `hop`. The salt is not part of them. Throws a RangeError that names
+ * the first invalid field.
+ */
 export function encodeSolanaTerms(terms: SolanaTerms): Uint8Array {
   const [payee, agent] =
     terms.kind === "pay"

@@ -23,8 +23,8 @@ type ExpectedSolanaInbox = {
   /** The mint of the deposits. */
   readonly mint: string;
   /**
-   * The account's own recovery key. With it, the terms must name this key or the payout wallet: terms without a recovery key are refused. Without
-   * it, they must name the payout wallet or none.
+   * The account's own recovery key. With it, the terms must name this key or the payout wallet: terms without a
+   * recovery key are refused. Without it, they must name the payout wallet or none.
    */
   readonly recovery?: string;
   /** If given, the inbox must belong to this intent. */
@@ -72,8 +72,9 @@ export type SolanaVerifyReason =
 export type SolanaVerification = { readonly ok: true } | { readonly ok: false; readonly reason: SolanaVerifyReason };
 
 /**
- * Recomputes a Solana inbox from its terms and compares the terms with the expectations. It needs no network. When the result is ok, tokens of
- * the mint at that address can only reach the expected payout wallet, or inbox on the other chain, less at most the agreed fee.
+ * Recomputes a Solana inbox from its terms and compares the terms with the expectations. It needs no network. When the
+ * result is ok, tokens of the mint at that address can only reach the expected payout wallet, or inbox on the other
+ * chain, less at most the agreed fee.
  */
 export function verifySolanaInbox(
   inboxTerms: SolanaInboxTerms,
@@ -91,8 +92,9 @@ export function verifySolanaInbox(
 }
 
 /**
- * What `verifyInbox` expects of `inboxTerms.solana`, for a payout on Solana. The result returns the 32 bytes of the inbox's token account when
- * the terms pass. A function, so that pages that verify no such payout do not load the curve.
+ * What `verifyInbox` expects of `inboxTerms.solana`, for a payout on Solana. The result returns the 32 bytes of the
+ * inbox's token account when the terms pass. A function, so that pages that verify no such payout do not load the
+ * curve.
  */
 export function expectSolanaPayout(expected: ExpectedSolanaPayout): (inboxTerms: SolanaInboxTerms) => Hex | undefined {
   return (inboxTerms) => {

@@ -7,7 +7,8 @@ import { encodeSolanaTerms } from "@tributary/inbox/solana/terms";
 import { solanaTermsFromWire, solanaTermsToWire } from "@tributary/inbox/solana/wire";
 import type { SolanaInboxTerms } from "@tributary/inbox/solana/wire";
 
-// Other implementations are compared with these values. A change here means that issued inboxes can no longer be computed.
+// Other implementations are compared with these values. A change here means that issued inboxes can no longer be
+// computed.
 
 type Vector = {
   name: string;

@@ -43,8 +43,8 @@ export function createEventSigner(): SolanaSigner {
 }
 
 /**
- * Has the cluster simulate the call, the wallet sign it, and waits until it is confirmed. Returns its signature. Throws an Error that describes
- * the outcome; the wallet is not asked for a call that would fail.
+ * Has the cluster simulate the call, the wallet sign it, and waits until it is confirmed. Returns its signature. Throws
+ * an Error that describes the outcome; the wallet is not asked for a call that would fail.
  */
 export async function sendWithWallet(sender: WalletSender, { instructions, event }: WalletCall): Promise<string> {
   const { request, account, wallet, onStatus } = sender;
@@ -56,7 +56,10 @@ export async function sendWithWallet(sender: WalletSender, { instructions, event
   return awaitConfirmation(request, signature, (ms) => new Promise((resolve) => setTimeout(resolve, ms)));
 }
 
-/** Through the RPC URL of the page if the wallet can sign alone: only so it surely reaches the cluster that was inspected. */
+/**
+ * Through the RPC URL of the page if the wallet can sign alone: only so it surely reaches the cluster that was
+ * inspected.
+ */
 async function signAndSend(
   { request, cluster, wallet, account }: WalletSender,
   message: EncodedMessage,

@@ -26,7 +26,8 @@ import {
   type WalletAccount,
 } from "./walletStandard.ts";
 
-// The steps of Solana: reads the cluster through an RPC URL that the person names, and sends through a wallet of the Wallet Standard.
+// The steps of Solana: reads the cluster through an RPC URL that the person names, and sends through a wallet of the
+// Wallet Standard.
 
 type Sight = {
   readonly request: RpcRequester;

@@ -1,8 +1,8 @@
 import type { Hex } from "@tributary/inbox/terms";
 import { parseBurnMessage, type BurnMessage } from "./burnMessage.ts";
 
-// Circle's attestation service: it signs what a burn's transaction says. Nothing that it says is trusted: the settle chain verifies the
-// signatures, and a message can only mint to its own recipient.
+// Circle's attestation service: it signs what a burn's transaction says. Nothing that it says is trusted: the settle
+// chain verifies the signatures, and a message can only mint to its own recipient.
 
 export type AttestedMessage = { readonly message: Hex; readonly attestation: Hex };
 export type SignedBurn = AttestedMessage & { readonly burn: BurnMessage };

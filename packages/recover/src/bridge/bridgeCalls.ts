@@ -42,7 +42,10 @@ export function buildBridgeCall({ terms, hub }: InboxOfHub, { route, proof }: Pr
   return { to: hub.address, data: `${BRIDGE_SELECTOR}${parameters}` };
 }
 
-/** Receives the message, which mints to its inbox, and settles the inbox of the terms. A receipt that fails reverts nothing. */
+/**
+ * Receives the message, which mints to its inbox, and settles the inbox of the terms. A receipt that fails reverts
+ * nothing.
+ */
 export function buildReceiveCall(
   { terms, hub }: InboxOfHub,
   transmitter: Hex,

@@ -7,7 +7,10 @@ export type TrackedBurn = FoundBurn & {
   readonly state: "open" | "received" | "unknown";
 };
 
-/** Compares burns with what arrived. Each arrival ends one burn. `arrivals` is undefined where the payout's chain was not read. */
+/**
+ * Compares burns with what arrived. Each arrival ends one burn. `arrivals` is undefined where the payout's chain was
+ * not read.
+ */
 export function matchBurns(burns: readonly FoundBurn[], arrivals: Arrivals | undefined): TrackedBurn[] {
   const left = [...(arrivals?.arrivals ?? [])];
   return burns.map((burn) => {

@@ -30,7 +30,10 @@ export type BridgePlan =
 
 export type BridgeLocation = { readonly chainId: bigint; readonly token: Hex };
 
-/** Verifies the routes of a token, and no others: only their chains must be known. `bridges`: chains that this release does not know. */
+/**
+ * Verifies the routes of a token, and no others: only their chains must be known. `bridges`: chains that this release
+ * does not know.
+ */
 export function planBridge(
   { terms, routes }: Pick<VerifiedInbox, "terms" | "routes">,
   { chainId, token }: BridgeLocation,

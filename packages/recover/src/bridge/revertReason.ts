@@ -5,8 +5,8 @@ const REASON_LENGTH_MAX = 200;
 const REVERT = /revert|invalid opcode|out of gas|vm execution error/i;
 
 /**
- * The contract's reason for a failed call; undefined when the failure is not the contract's. Nodes and wallets put it into the message, into
- * the data, or into a nested error.
+ * The contract's reason for a failed call; undefined when the failure is not the contract's. Nodes and wallets put it
+ * into the message, into the data, or into a nested error.
  */
 export function findRevertReason(error: unknown): string | undefined {
   const texts: string[] = [];

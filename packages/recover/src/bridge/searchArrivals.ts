@@ -7,8 +7,8 @@ import type { LogSearch } from "../rpc/searchLogs.ts";
 import { parseBurnBody } from "./burnMessage.ts";
 import type { FoundBurn } from "./searchBurns.ts";
 
-// What Circle's bridge brought to inboxes on the payout's chain. The token's own logs name the transactions, and each receipt says whose burn it was:
-// a payer may use the bridge too, for any amount.
+// What Circle's bridge brought to inboxes on the payout's chain. The token's own logs name the transactions, and each
+// receipt says whose burn it was: a payer may use the bridge too, for any amount.
 
 export type Arrival = Pick<FoundBurn, "depositor" | "recipient" | "units"> & { readonly sourceDomain: number };
 

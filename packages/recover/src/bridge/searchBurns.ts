@@ -10,8 +10,8 @@ import type { LogSearch } from "../rpc/searchLogs.ts";
 import { toMessageAccount } from "./burnMessage.ts";
 import { findBridgeChain } from "./planBridge.ts";
 
-// What inboxes burned on a chain, for their payout's chain. Anyone can send that transaction, so the logs of Circle's messenger are searched for
-// the inboxes as depositors.
+// What inboxes burned on a chain, for their payout's chain. Anyone can send that transaction, so the logs of Circle's
+// messenger are searched for the inboxes as depositors.
 
 /** One burn of an inbox. */
 export type FoundBurn = {

@@ -8,7 +8,10 @@ export type ContractReader = {
   ask(entries: readonly BatchEntry[], words: number, onProgress?: (done: number) => void): Promise<BatchAnswer[]>;
 };
 
-/** With one word each, the answer stays below the longest code of a contract, 24,576 bytes, and the call below the longest creation code. */
+/**
+ * With one word each, the answer stays below the longest code of a contract, 24,576 bytes, and the call below the
+ * longest creation code.
+ */
 const WORDS_MAX = 500;
 /** A node that refuses this few takes no programs. */
 const ENTRIES_MIN = 8;
@@ -16,8 +19,8 @@ const ENTRIES_MIN = 8;
 const CONCURRENT_MAX = 8;
 
 /**
- * Reads through one node. A program that fails is tried with half of its entries, because some contracts use all the gas that they get; where even
- * small ones fail, every entry is asked alone.
+ * Reads through one node. A program that fails is tried with half of its entries, because some contracts use all the
+ * gas that they get; where even small ones fail, every entry is asked alone.
  */
 export function openContractReader(request: RpcRequester): ContractReader {
   let entriesMax = WORDS_MAX;

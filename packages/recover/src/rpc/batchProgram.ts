@@ -1,9 +1,10 @@
 import { hexToBytes } from "@noble/hashes/utils";
 import type { Hex } from "@tributary/inbox/terms";
 
-// A program for `eth_call` without a receiver: nodes run it as the creation code of a contract that never exists. It asks many contracts in one
-// request, on any EVM chain and without a contract of ours there. Each entry behind the code is a target of 20 bytes and 36 bytes of call data;
-// target zero is the native coin of the address in the data. The answer is a mark, then for each entry a byte and `words` words.
+// A program for `eth_call` without a receiver: nodes run it as the creation code of a contract that never exists. It
+// asks many contracts in one request, on any EVM chain and without a contract of ours there. Each entry behind the code
+// is a target of 20 bytes and 36 bytes of call data; target zero is the native coin of the address in the data. The
+// answer is a mark, then for each entry a byte and `words` words.
 
 export type BatchEntry = { readonly target: Hex; readonly data: Hex };
 
@@ -54,7 +55,10 @@ const OPCODES: Readonly<Record<string, number>> = {
   REVERT: 0xfd,
 };
 
-/** `name:` is a place to jump to, `>name` pushes it, and a number pushes itself. The stack's top is on the right of the comments. */
+/**
+ * `name:` is a place to jump to, `>name` pushes it, and a number pushes itself. The stack's top is on the right of the
+ * comments.
+ */
 function listSource(words: number): readonly string[] {
   const outBytes = words * WORD_BYTES;
   const source = `

@@ -1,6 +1,7 @@
 import type { RpcRequester } from "./rpcRequester.ts";
 
-// Public nodes ration requests. What they refuse for now is asked again, more slowly, before anybody hears that a chain does not answer.
+// Public nodes ration requests. What they refuse for now is asked again, more slowly, before anybody hears that a chain
+// does not answer.
 
 export type PatientOptions = {
   readonly sleep: (ms: number) => Promise<void>;
@@ -29,8 +30,8 @@ const SENDING: readonly string[] = ["eth_sendRawTransaction", "eth_sendTransacti
 type Refusal = "refused" | "timed out" | undefined;
 
 /**
- * Repeats what a node refuses as one too many or does not answer in time, with growing pauses and fewer requests at a time. Rejects with the last
- * error after the last pause, and at once with any other error.
+ * Repeats what a node refuses as one too many or does not answer in time, with growing pauses and fewer requests at a
+ * time. Rejects with the last error after the last pause, and at once with any other error.
  */
 export function createPatientRequester(request: RpcRequester, { sleep, onPause }: PatientOptions): RpcRequester {
   const slots = createSlots(CONCURRENT_MAX);

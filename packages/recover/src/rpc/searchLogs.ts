@@ -16,7 +16,10 @@ export type FoundLogs = {
 
 export type LogSearch = (filter: LogFilter) => Promise<FoundLogs>;
 
-/** A refused search is halved this often. What a node still refuses then is a limit of blocks, which halving does not reach. */
+/**
+ * A refused search is halved this often. What a node still refuses then is a limit of blocks, which halving does not
+ * reach.
+ */
 const HALVINGS_MAX = 5;
 /** Requests of one inspection beyond the first of each search. */
 const SPLITS_MAX = 64;

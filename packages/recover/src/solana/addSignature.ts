@@ -8,8 +8,8 @@ const HEADER_BYTES = 3;
 const VERSION_FLAG = 0x80;
 
 /**
- * Adds the signature of one more signer to a transaction that a wallet signed. It signs what the wallet returned, because wallets may add
- * instructions of their own. Throws an Error when the transaction does not ask for that signer.
+ * Adds the signature of one more signer to a transaction that a wallet signed. It signs what the wallet returned,
+ * because wallets may add instructions of their own. Throws an Error when the transaction does not ask for that signer.
  */
 export function addSignature(transaction: Uint8Array, signer: SolanaSigner): Uint8Array {
   const [signatures = 0] = transaction;

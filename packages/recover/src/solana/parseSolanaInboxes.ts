@@ -12,8 +12,9 @@ export type RecoverableInbox = { readonly intentId: string | undefined; readonly
 type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * Parses Solana inboxes from the text of a file: intents from the API with `inboxTerms.solana`, or those terms alone, as one, as a list, or one
- * per line. `program` is the program of the cluster. Throws InboxInputError for a malformed entry or the terms of another program.
+ * Parses Solana inboxes from the text of a file: intents from the API with `inboxTerms.solana`, or those terms alone,
+ * as one, as a list, or one per line. `program` is the program of the cluster. Throws InboxInputError for a malformed
+ * entry or the terms of another program.
  */
 export function parseSolanaInboxes(text: string, program: string): RecoverableInbox[] {
   const inboxes = parseSolanaEntries(readEntries(text));

@@ -6,8 +6,8 @@ import type { FoundBurn, FoundBurns } from "../bridge/searchBurns.ts";
 import type { RpcRequester } from "../rpc/rpcRequester.ts";
 import type { RecoverableInbox } from "./parseSolanaInboxes.ts";
 
-// What inboxes burned on Solana. Every burn names the inbox itself, which an ordinary deposit does not: its signatures are few, and each transaction
-// says what Circle's messenger was asked for.
+// What inboxes burned on Solana. Every burn names the inbox itself, which an ordinary deposit does not: its signatures
+// are few, and each transaction says what Circle's messenger was asked for.
 
 /** The first bytes of Circle's instruction `deposit_for_burn`. */
 const DISCRIMINATOR = "d73c3d2e723780b0";

@@ -19,8 +19,8 @@ const POLL_MS = 500;
 const POLLS_MAX = 240;
 
 /**
- * Sends the instructions as one transaction and waits until it is confirmed. Resolves with its signature. Throws an Error when the cluster
- * refuses it, or when it fails or expires; then it moved nothing.
+ * Sends the instructions as one transaction and waits until it is confirmed. Resolves with its signature. Throws an
+ * Error when the cluster refuses it, or when it fails or expires; then it moved nothing.
  */
 export async function sendSolanaTransaction(
   { request, signers, sleep }: SolanaSender,
@@ -52,7 +52,10 @@ export async function submitTransaction(request: RpcRequester, transaction: Uint
   return (await request("sendTransaction", [encodeBase64(transaction), options])) as string;
 }
 
-/** Waits until a transaction is confirmed, and resolves with its signature. Throws an Error when it fails or is not confirmed in time. */
+/**
+ * Waits until a transaction is confirmed, and resolves with its signature. Throws an Error when it fails or is not
+ * confirmed in time.
+ */
 export async function awaitConfirmation(
   request: RpcRequester,
   signature: string,

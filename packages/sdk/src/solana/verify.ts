@@ -16,9 +16,9 @@ export type ExpectedSolanaPayout = Omit<ExpectedInbox, "kind" | "address" | "tok
   Pick<ExpectedEvmInbox, "bridges">;
 
 /**
- * Makes the `expectedPayout` of `mount` for a payout on Solana, as `expectPayout` does for EVM chains. Addresses are compared letter by letter. An
- * address on an EVM chain passes if it can only bridge to the token account of the same inbox. It is a module of its own, because it brings the
- * curve into your bundle.
+ * Makes the `expectedPayout` of `mount` for a payout on Solana, as `expectPayout` does for EVM chains. Addresses are
+ * compared letter by letter. An address on an EVM chain passes if it can only bridge to the token account of the same
+ * inbox. It is a module of its own, because it brings the curve into your bundle.
  */
 export function expectSolanaPayout({ bridges, ...expected }: ExpectedSolanaPayout): PayoutCheck {
   const check: PayoutCheck = ({ terms, inboxes }) => {

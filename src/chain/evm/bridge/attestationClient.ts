@@ -11,8 +11,8 @@ import {
 import { openLargeAnswers } from "./largeAnswers.ts";
 import { parseBurnMessage, toMessageAccount } from "@tributary/recover/bridge/burnMessage";
 
-// Circle's attestation service, version 2. Nothing that it says is trusted: a message must be that of the burn, and the settle chain verifies
-// the signatures.
+// Circle's attestation service, version 2. Nothing that it says is trusted: a message must be that of the burn, and the
+// settle chain verifies the signatures.
 
 const CONNECTIONS_MAX = 10;
 const CONNECT_MS = 10_000;

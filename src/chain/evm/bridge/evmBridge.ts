@@ -17,7 +17,8 @@ import type { SenderContext } from "../send/senderContext.ts";
 import { evmTerms, type SettleCall } from "../send/settleCall.ts";
 import { findGasLimit } from "../send/simulateSettlement.ts";
 
-// Bridges inboxes by the hub, and receives for them. The adapter takes no quote: the route decides everything but the moment.
+// Bridges inboxes by the hub, and receives for them. The adapter takes no quote: the route decides everything but the
+// moment.
 
 const transmitterAbi = parseAbi([
   "function receiveMessage(bytes message, bytes attestation) returns (bool success)",
@@ -120,8 +121,8 @@ function decodeMint(result: string): MintResult {
 }
 
 /**
- * The call that receives and settles. A failed receipt reverts nothing, so it counts as done only when it receives as it does with plenty of
- * gas. Throws SettleRefused when it would move nothing.
+ * The call that receives and settles. A failed receipt reverts nothing, so it counts as done only when it receives as
+ * it does with plenty of gas. Throws SettleRefused when it would move nothing.
  */
 async function planMint({ providers }: SenderContext, transmitter: Hex, item: MintItem): Promise<SettleCall> {
   const [to, data] = [item.hub, mintData(item, transmitter)];
@@ -153,8 +154,8 @@ async function findMintOutlook({ providers }: SenderContext, transmitter: Hex, i
   if (BigInt(await providers.call({ to: transmitter, data: used })) !== 0n) {
     return { kind: result.grossUnits > 0n ? "moves" : "received" };
   }
-  // A receipt that fails reverts nothing: the transmitter itself tells why. Other money in the inbox is not this crossing's: anybody can send
-  // a grain, and every one would buy a transaction that receives nothing.
+  // A receipt that fails reverts nothing: the transmitter itself tells why. Other money in the inbox is not this
+  // crossing's: anybody can send a grain, and every one would buy a transaction that receives nothing.
   const args = [item.message as Hex, item.attestation as Hex] as const;
   try {
     const receive = encodeFunctionData({ abi, functionName: "receiveMessage", args });

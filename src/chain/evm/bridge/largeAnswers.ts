@@ -1,5 +1,6 @@
-// Anybody may burn for an inbox, in one transaction with long messages of their own. Those of a full block have about ten million bytes in an
-// answer, and none may keep the inbox's proof from being found. Several such answers at once would use up the time of each, and the memory.
+// Anybody may burn for an inbox, in one transaction with long messages of their own. Those of a full block have about
+// ten million bytes in an answer, and none may keep the inbox's proof from being found. Several such answers at once
+// would use up the time of each, and the memory.
 
 /** An answer up to this size is read at once. */
 const SMALL_BYTES_MAX = 1_048_576;
@@ -14,8 +15,8 @@ type TextAnswer = { status: number; text: string; release: (() => void) | undefi
 
 export type LargeAnswers = {
   /**
-   * Reads the answer of one request as UTF-8. A large one waits until every earlier large one is released, and its connection waits with it.
-   * Throws SyntaxError for one that no service gives.
+   * Reads the answer of one request as UTF-8. A large one waits until every earlier large one is released, and its
+   * connection waits with it. Throws SyntaxError for one that no service gives.
    */
   read(request: (signal: AbortSignal) => Promise<RawAnswer>): Promise<TextAnswer>;
 };

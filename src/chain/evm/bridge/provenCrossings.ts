@@ -1,7 +1,8 @@
 import { decodeAbiParameters, parseAbiItem, toEventSelector } from "viem";
 import { ProviderFailed, type ProvenCrossing } from "../../reader.ts";
 
-// What the events of Circle's CCTP v2 contracts show of a transaction. Only the configured contracts count: anybody can emit these events.
+// What the events of Circle's CCTP v2 contracts show of a transaction. Only the configured contracts count: anybody can
+// emit these events.
 
 /** The bridge contracts of one chain. Addresses in lower case. */
 export type BridgeContracts = {
@@ -12,8 +13,8 @@ export type BridgeContracts = {
   /** The messenger of each other domain, as 32 bytes in lower case. It alone can send a message that mints. */
   readonly remoteMessengers: ReadonlyMap<number, string>;
   /**
-   * The messenger of every other domain: the published one, which has the same address on all EVM chains, also on those that this release does not
-   * know. Absent where the contracts are not the published ones.
+   * The messenger of every other domain: the published one, which has the same address on all EVM chains, also on those
+   * that this release does not know. Absent where the contracts are not the published ones.
    */
   readonly publishedMessenger?: string | undefined;
 };
@@ -35,8 +36,8 @@ const BODY = { mintRecipient: 36, amount: 68, messageSender: 100, feeExecuted: 1
 type Log = Readonly<Record<string, unknown>>;
 
 /**
- * The crossings that begin or end in a transaction, in the order of its logs. `logs`: those of one verified receipt. Throws ProviderFailed when
- * an event of the bridge is malformed.
+ * The crossings that begin or end in a transaction, in the order of its logs. `logs`: those of one verified receipt.
+ * Throws ProviderFailed when an event of the bridge is malformed.
  */
 export function parseProvenCrossings(logs: readonly unknown[], contracts: BridgeContracts): ProvenCrossing[] {
   return logs.flatMap((entry) => {

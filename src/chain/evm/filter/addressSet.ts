@@ -7,12 +7,14 @@ const PREFIX = "0x";
 const COMMA = ",".charCodeAt(0);
 /** 32-bit words stored besides the hash of an address: all but the last, which follows from the hash. */
 const WORDS_PER_ADDRESS = 4;
-/** The set is sharded by eight bits of the hash, so that it grows in small steps and never copies everything at once. */
+/**
+ * The set is sharded by eight bits of the hash, so that it grows in small steps and never copies everything at once.
+ */
 const SHARDS = 256;
 const SLOTS_MIN = 8;
 /**
- * Slots after the home slots, so that searches never wrap around. The last slot stays free as an end mark. A shard with many hashes at its
- * end has more of them.
+ * Slots after the home slots, so that searches never wrap around. The last slot stays free as an end mark. A shard with
+ * many hashes at its end has more of them.
  */
 const OVERFLOW_SLOTS_MIN = 32;
 const LOAD_FACTOR_MAX = 7 / 8;
@@ -26,12 +28,12 @@ const EMPTY_WORDS: Words = new Uint32Array(0);
 type Words = Uint32Array<ArrayBuffer>;
 
 /**
- * An exact, grow-only set of EVM addresses: twenty bytes a slot in typed arrays, at least seven of nine slots used. The garbage collector
- * has nothing to traverse. Each shard is ordered by hash, so the first greater hash ends a search.
+ * An exact, grow-only set of EVM addresses: twenty bytes a slot in typed arrays, at least seven of nine slots used. The
+ * garbage collector has nothing to traverse. Each shard is ordered by hash, so the first greater hash ends a search.
  *
- * The hash is a seeded permutation of the last four bytes and replaces them: equal hash and equal other bytes mean equal addresses. Most
- * lookups read eight digits only. Crafted addresses that end like inboxes cost a full comparison and no more, because the addresses of
- * inboxes are not predictable.
+ * The hash is a seeded permutation of the last four bytes and replaces them: equal hash and equal other bytes mean
+ * equal addresses. Most lookups read eight digits only. Crafted addresses that end like inboxes cost a full comparison
+ * and no more, because the addresses of inboxes are not predictable.
  */
 export class AddressSet implements AddressMatcher {
   readonly #hashes: Words[] = [];
@@ -165,7 +167,8 @@ export class AddressSet implements AddressMatcher {
   }
 
   /**
-   * Shifts the slots from a hash's insertion point by one, up to the next free slot. Returns undefined when the last slot would be used.
+   * Shifts the slots from a hash's insertion point by one, up to the next free slot. Returns undefined when the last
+   * slot would be used.
    */
   #makeRoom(hash: number): number | undefined {
     const hashes = this.#hashes[hash >>> 24] ?? EMPTY_WORDS;

@@ -5,7 +5,8 @@ import { ProviderFailed, type Transfer } from "../../reader.ts";
 import { filterLogs } from "./filterLogs.ts";
 import { parseTransfers } from "./parseTransfers.ts";
 
-// The general parser defines the meaning of an answer. The scanner must give the same result, or leave the answer to it.
+// The general parser defines the meaning of an answer. The scanner must give the same result, or leave the answer to
+// it.
 
 const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 const hex = (digits: number) =>

@@ -1,10 +1,10 @@
 import type { BlockRange, FilteredTransfers, AddressFilter, Transfer } from "../../reader.ts";
 import { ADDRESS_PADDING, parseLogIndex, normalizeWord, TRANSFER_TOPIC } from "./parseTransfers.ts";
 
-// The hottest path: after an outage one answer holds ten thousand transfers, a few of them ours. This scanner reads the raw bytes and
-// parses only those few. It accepts JSON as nodes write it: no spaces, fields in any order, fixed-length hex words, whose digits are
-// checked when parsed. For anything else it stops, and the general parser reads the whole answer and reports errors. So the scanner never
-// has to be lenient.
+// The hottest path: after an outage one answer holds ten thousand transfers, a few of them ours. This scanner reads the
+// raw bytes and parses only those few. It accepts JSON as nodes write it: no spaces, fields in any order, fixed-length
+// hex words, whose digits are checked when parsed. For anything else it stops, and the general parser reads the whole
+// answer and reports errors. So the scanner never has to be lenient.
 
 export type LogQuery = BlockRange & {
   /** In stored form. */
@@ -104,7 +104,10 @@ class LogScanner {
     return this.#end >= 0 && this.#isTransfer() && this.#isInBlock() ? this.#end : -1;
   }
 
-  /** Two transfers of one token in one block differ in few values. When all other bytes equal the previous log, the layout is valid. */
+  /**
+   * Two transfers of one token in one block differ in few values. When all other bytes equal the previous log, the
+   * layout is valid.
+   */
   #readLikePrevious(start: number): number {
     if (this.#varyingValues.length === 0) return -1;
     let [from, at] = [this.#begin, start];
@@ -247,8 +250,8 @@ class LogScanner {
   }
 
   /**
-   * Whether the current log is proven to be the first of its transaction: it is the first of its block, or the log directly before it
-   * belongs to another transaction.
+   * Whether the current log is proven to be the first of its transaction: it is the first of its block, or the log
+   * directly before it belongs to another transaction.
    */
   #isFirstOfTransaction(logIndex: number): boolean {
     if (logIndex === 0) return true;

@@ -1,8 +1,9 @@
 import { keccak256, type Hex } from "viem";
 import { TRANSFER_TOPIC } from "./parseTransfers.ts";
 
-// A header has a bloom of its block's logs: 2,048 bits, of which each log address and topic sets three, by its hash. A missing bit proves
-// that no such log exists. Some chains leave the bloom empty, so every log seems missing; on others it belongs to other blocks (config: hasForeignBloom).
+// A header has a bloom of its block's logs: 2,048 bits, of which each log address and topic sets three, by its hash. A
+// missing bit proves that no such log exists. Some chains leave the bloom empty, so every log seems missing; on others
+// it belongs to other blocks (config: hasForeignBloom).
 
 const BLOOM_PATTERN = /^0x[0-9a-f]{512}$/i;
 const BLOOM_BITS = 2_048;
@@ -15,7 +16,9 @@ export function isBloom(value: unknown): value is string {
   return typeof value === "string" && BLOOM_PATTERN.test(value);
 }
 
-/** Whether the bloom has the bits of the token's address and of the Transfer topic. Two other logs may have set them. */
+/**
+ * Whether the bloom has the bits of the token's address and of the Transfer topic. Two other logs may have set them.
+ */
 export function mayContainTransfer(bloom: string, token: string): boolean {
   return mayContain(bloom, TRANSFER_TOPIC) && mayContain(bloom, token);
 }

@@ -11,8 +11,8 @@ export type BlockWithReceipts = {
 };
 
 /**
- * Parses the transfers of `tokens` in all receipts of one block. The answer itself does not prove completeness, so every transaction of the
- * block must have a receipt, and every receipt must belong to the block.
+ * Parses the transfers of `tokens` in all receipts of one block. The answer itself does not prove completeness, so
+ * every transaction of the block must have a receipt, and every receipt must belong to the block.
  */
 export function parseReceiptTransfers(
   response: BlockWithReceipts,

@@ -3,8 +3,8 @@ import type { UnreadableEntry } from "../../unreadable/unreadableEntry.ts";
 import { toHex } from "../rpc/rpcValues.ts";
 import { collectUnreadable, logKey, namesIn } from "../unreadableLogs.ts";
 
-// The hot path: a busy token has hundreds of transfers per block, few of them ours. Values are compared as text and converted only when
-// needed. Malformed logs are rejected, because skipping them would lose transfers silently.
+// The hot path: a busy token has hundreds of transfers per block, few of them ours. Values are compared as text and
+// converted only when needed. Malformed logs are rejected, because skipping them would lose transfers silently.
 
 /** keccak256("Transfer(address,address,uint256)") */
 export const TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
@@ -20,7 +20,8 @@ const BLOCK_NUMBER_MAX = 2n ** 63n - 1n;
 export type LogFilter = Record<string, unknown>;
 
 /**
- * The eth_getLogs parameters for every Transfer of `tokens` in `scope`. `parties` makes two filters: from one of them, and to one of them.
+ * The eth_getLogs parameters for every Transfer of `tokens` in `scope`. `parties` makes two filters: from one of them,
+ * and to one of them.
  */
 export function transferFilters(
   scope: TransferScope,
@@ -40,8 +41,9 @@ export function transferFilters(
 }
 
 /**
- * Parses the transfers of an eth_getLogs answer. Skips logs with the topic but without the shape of an ERC-20 transfer (ERC-721 has a
- * fourth topic). Throws ProviderFailed when the answer holds a log outside the query, and `unreadable` with those of it that cannot be parsed.
+ * Parses the transfers of an eth_getLogs answer. Skips logs with the topic but without the shape of an ERC-20 transfer
+ * (ERC-721 has a fourth topic). Throws ProviderFailed when the answer holds a log outside the query, and `unreadable`
+ * with those of it that cannot be parsed.
  */
 export function parseTransfers(answer: unknown, scope: TransferScope, tokens: readonly string[]): Transfer[] {
   if (!Array.isArray(answer)) throw invalidLogs("no list of logs");

@@ -12,8 +12,9 @@ const TIP_HISTORY_FACTOR = 3n;
 const TIP_MAX_MIN = 3_000_000_000n;
 
 /**
- * The fee quote of an answer of eth_maxPriorityFeePerGas and of eth_feeHistory. A suggested tip far above what recent blocks paid is wrong, so it is reduced.
- * Without one it is the median of recent blocks. A tip that is too low is raised later.
+ * The fee quote of an answer of eth_maxPriorityFeePerGas and of eth_feeHistory. A suggested tip far above what recent
+ * blocks paid is wrong, so it is reduced. Without one it is the median of recent blocks. A tip that is too low is
+ * raised later.
  */
 export function toFeeQuote(suggestedTip: bigint | undefined, history: unknown): FeeQuote {
   const fees = parseArray(Reflect.get(Object(history), "baseFeePerGas"), "base fees");

@@ -3,8 +3,8 @@ import { CallReverted, type SubmitOutcome } from "../node.ts";
 import { isRangeError, parseRangeSuggestion } from "../../rpc/rangeErrors.ts";
 import { BATCH_REFUSED, MESSAGE_LENGTH_MAX, parseRetryDelay, RATE_LIMITED, RpcError } from "../../rpc/rpcError.ts";
 
-// Recognizes error texts: nodes and providers describe the same error differently, mostly without an own code. All known wordings stand in
-// this file.
+// Recognizes error texts: nodes and providers describe the same error differently, mostly without an own code. All
+// known wordings stand in this file.
 
 /** Ankr's "too many requests"; "limit exceeded", which many use for calls when the text names no range. */
 const RATE_LIMITED_CODES: readonly number[] = [429, -32090, -32005];
@@ -13,8 +13,9 @@ const RATE_LIMITED_CODES: readonly number[] = [429, -32090, -32005];
 const UNKNOWN_BLOCK_CODES: readonly number[] = [-39_001, 4_444];
 
 /**
- * The node does not have this block (yet, or any more). Behind a load balancer a lagging node answers so: many wordings describe a range
- * beyond its head, and none means a range that is too long. A node that prunes lacks old blocks, or their state.
+ * The node does not have this block (yet, or any more). Behind a load balancer a lagging node answers so: many wordings
+ * describe a range beyond its head, and none means a range that is too long. A node that prunes lacks old blocks, or
+ * their state.
  */
 const UNKNOWN_BLOCK: readonly RegExp[] = [
   /unknown block|block ?not ?found|header not found|blockoutofrange|block is out of range|(?:requested )?block \S+ not found/i,
@@ -80,7 +81,8 @@ export function toSubmitOutcome(error: unknown): SubmitOutcome {
   return { kind: "unknown", reason: message, hasNodeReply: kind !== "rate_limited" && kind !== "timeout" };
 }
 
-// The order matters: erigon prefixes its texts, and "replacement transaction underpriced" must not match as a known transaction.
+// The order matters: erigon prefixes its texts, and "replacement transaction underpriced" must not match as a known
+// transaction.
 const SUBMIT_OUTCOMES: readonly (readonly ["known" | "nonce_used" | "underpriced" | "no_funds", RegExp])[] = [
   ["known", /already ?(?:known|imported|exists|in (?:the )?mempool)|known transaction|already_exists|tx already/i],
   ["nonce_used", /nonce (?:is )?too low|old ?nonce|nonce has already been used|invalid nonce.*too low/i],

@@ -59,7 +59,10 @@ export class EvmSender implements ChainSender {
     return this.#context.gasAccount.address;
   }
 
-  /** A batch has one hub and one token. Items that one netted settlement can settle get an own batch where that is cheaper. */
+  /**
+   * A batch has one hub and one token. Items that one netted settlement can settle get an own batch where that is
+   * cheaper.
+   */
   batchKeys(items: readonly SettleItem[]): string[] {
     const sharing = Map.groupBy(items, sharedTermsKey);
     return items.map((item) => {
@@ -162,7 +165,10 @@ function isNettable(items: readonly SettleItem[]): boolean {
   return items.length >= NETTED_MIN && new Set(items.map(sharedTermsKey)).size === 1;
 }
 
-/** Undefined when the items must be settled one by one: the token refuses the hub or the fee wallet, or deducts from a transfer. */
+/**
+ * Undefined when the items must be settled one by one: the token refuses the hub or the fee wallet, or deducts from a
+ * transfer.
+ */
 async function findNettedCall(context: SenderContext, items: readonly SettleItem[]): Promise<SettlePlan | undefined> {
   const [first, ...others] = items;
   if (first === undefined || !(await acceptsFee(context, first))) return undefined;

@@ -5,16 +5,16 @@ import type { FeeLimits, FeeQuote } from "../node.ts";
 import type { SenderContext } from "./senderContext.ts";
 import { raiseAlarm } from "../../../kernel/alarm/raiseAlarm.ts";
 
-// Every signed transaction stays within the chain's fee ceiling: settlements, their replacements and cancel transactions. Above it they
-// wait.
+// Every signed transaction stays within the chain's fee ceiling: settlements, their replacements and cancel
+// transactions. Above it they wait.
 
 /** Nodes accept a replacement from 10 % on; some require 12.5 %. */
 const FEE_BUMP_PERCENT = 113n;
 const GWEI_DECIMALS = 9;
 
 /**
- * Requests the fees of the next block. Returns undefined while they exceed the ceiling: then nothing may be signed. Logs an alarm when that
- * begins.
+ * Requests the fees of the next block. Returns undefined while they exceed the ceiling: then nothing may be signed.
+ * Logs an alarm when that begins.
  */
 export async function requestFees(world: SenderWorld, context: SenderContext): Promise<FeeQuote | undefined> {
   const quote = await context.providers.fees();
@@ -41,7 +41,10 @@ export function priceOf({ baseFeePerGas, maxPriorityFeePerGas }: FeeQuote): bigi
   return baseFeePerGas + maxPriorityFeePerGas;
 }
 
-/** Covers a doubled base fee, which takes at least six full blocks, but never more than the ceiling. `quote` is within the ceiling. */
+/**
+ * Covers a doubled base fee, which takes at least six full blocks, but never more than the ceiling. `quote` is within
+ * the ceiling.
+ */
 export function limitFees(quote: FeeQuote, ceiling: bigint): FeeLimits {
   const doubled = 2n * quote.baseFeePerGas + quote.maxPriorityFeePerGas;
   return {
@@ -64,7 +67,10 @@ export function bumpFees(paid: FeeLimits, quote: FeeQuote, ceiling: bigint): Fee
   return bumped.maxFeePerGas > ceiling ? undefined : bumped;
 }
 
-/** What a call with this gas limit costs in the next block, about, in wei. Its limits cover a doubled base fee, and its gas limit has a margin. */
+/**
+ * What a call with this gas limit costs in the next block, about, in wei. Its limits cover a doubled base fee, and its
+ * gas limit has a margin.
+ */
 export function presentFee(gasLimit: bigint, { maxFeePerGas, maxPriorityFeePerGas }: FeeLimits): bigint {
   return (withoutMargin(gasLimit) * (maxFeePerGas + maxPriorityFeePerGas)) / 2n;
 }

@@ -19,7 +19,10 @@ export type UnsignedTransaction = {
   maxPriorityFeePerGas: bigint;
 };
 
-/** Opens the account of a private key (0x and 64 hex digits). The key stays in this closure, out of any field that could be logged. */
+/**
+ * Opens the account of a private key (0x and 64 hex digits). The key stays in this closure, out of any field that could
+ * be logged.
+ */
 export function openGasAccount(privateKey: string): GasAccount {
   assert(/^0x[0-9a-fA-F]{64}$/.test(privateKey), "a gas key is 0x and 64 hex digits");
   const account = privateKeyToAccount(privateKey as Hex);

@@ -13,22 +13,31 @@ import { findReceipt, type OpenOutgoing, type SenderContext } from "./senderCont
 import type { SenderWorld } from "../../sender.ts";
 import { raiseAlarm } from "../../../kernel/alarm/raiseAlarm.ts";
 
-// Recovers nonces: those that another transaction used, and those that no transaction of ours will use. Settlements plan abandoned work
-// again. If the old bytes are mined after all, the second sweep moves nothing.
+// Recovers nonces: those that another transaction used, and those that no transaction of ours will use. Settlements
+// plan abandoned work again. If the old bytes are mined after all, the second sweep moves nothing.
 
 /** Reopened nonces per call. */
 const NONCE_GAP_MAX = 50n;
-/** Nonces cancelled per call. A reorg returns few foreign nonces; the other gaps were never used, and each cancellation costs gas. */
+/**
+ * Nonces cancelled per call. A reorg returns few foreign nonces; the other gaps were never used, and each cancellation
+ * costs gas.
+ */
 const CANCEL_TRANSACTIONS_MAX = 10;
-/** Rejections, and time in milliseconds, before cancelling: a full pool, a lagging node or a provider's outage may pass. */
+/**
+ * Rejections, and time in milliseconds, before cancelling: a full pool, a lagging node or a provider's outage may pass.
+ */
 const REJECTIONS_MAX = 10;
 const REJECTED_MS_MIN = 5 * 60_000;
-/** Providers that must confirm a used nonce, where there are so many: a single false answer could block every later nonce. */
+/**
+ * Providers that must confirm a used nonce, where there are so many: a single false answer could block every later
+ * nonce.
+ */
 const CONFIRMING_PROVIDERS_MIN = 2;
 
 /**
- * Fills the nonces that the chain waits for and that have no open transaction, because a reorg dropped their transactions. Later nonces
- * cannot be mined before them. Sends our own bytes again, or a cancel transaction where there are none.
+ * Fills the nonces that the chain waits for and that have no open transaction, because a reorg dropped their
+ * transactions. Later nonces cannot be mined before them. Sends our own bytes again, or a cancel transaction where
+ * there are none.
  */
 export async function fillNonceGap(
   world: SenderWorld,
@@ -70,8 +79,8 @@ async function prepareCancelTransaction(world: SenderWorld, context: SenderConte
 }
 
 /**
- * The account's nonce is above this one, and no receipt is ours: another signer used the key. All answering providers must agree, because
- * one false answer would raise the next nonce above the chain's.
+ * The account's nonce is above this one, and no receipt is ours: another signer used the key. All answering providers
+ * must agree, because one false answer would raise the next nonce above the chain's.
  */
 export async function abandonUsedNonce(
   world: SenderWorld,
@@ -100,8 +109,8 @@ export function clearRejection({ rejectedTransactions }: SenderContext, { transa
 }
 
 /**
- * Handles bytes that a node has checked and rejected. They block every later nonce, so after REJECTIONS_MAX a cancel transaction takes
- * their nonce. For a replaced account, which cannot sign, closes all open transactions.
+ * Handles bytes that a node has checked and rejected. They block every later nonce, so after REJECTIONS_MAX a cancel
+ * transaction takes their nonce. For a replaced account, which cannot sign, closes all open transactions.
  */
 export async function cancelRejected(
   world: SenderWorld,

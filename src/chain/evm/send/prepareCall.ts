@@ -7,7 +7,10 @@ import { quoteFees, signAndStore } from "./signAndStore.ts";
 
 export type SettlePlan = { call: SettleCall; gasLimit: bigint };
 
-/** Prices a call that `plan` chooses; undefined while the fees exceed the ceiling. Throws SettleRefused when the chain would refuse it. */
+/**
+ * Prices a call that `plan` chooses; undefined while the fees exceed the ceiling. Throws SettleRefused when the chain
+ * would refuse it.
+ */
 export async function prepareCall(
   world: SenderWorld,
   context: SenderContext,

@@ -17,8 +17,8 @@ import { findReceipt, type OpenOutgoing, type SenderContext } from "./senderCont
 import type { SenderWorld } from "../../sender.ts";
 
 /**
- * Outgoing transactions of an account per call: this many broadcast and this many closed. Lowest nonces first, because later ones wait for
- * them.
+ * Outgoing transactions of an account per call: this many broadcast and this many closed. Lowest nonces first, because
+ * later ones wait for them.
  */
 const OUTGOING_MAX = 50;
 /** Gas accounts with open transactions: the current one, and replaced ones. */
@@ -31,9 +31,9 @@ const FEE_BUMP_AFTER_MS = 60_000;
 const ATTEMPTS_MAX = 30;
 
 /**
- * Processes every open transaction of a chain: broadcasts its bytes until a block includes them, raises the fee when it is stuck, and
- * closes it when its block is final. An error answer is never final: the bytes stay valid and are sent again, until nodes have rejected
- * them for long and a cancel transaction takes their nonce.
+ * Processes every open transaction of a chain: broadcasts its bytes until a block includes them, raises the fee when it
+ * is stuck, and closes it when its block is final. An error answer is never final: the bytes stay valid and are sent
+ * again, until nodes have rejected them for long and a cancel transaction takes their nonce.
  */
 export async function processOutgoingTransactions(world: SenderWorld, context: SenderContext): Promise<void> {
   const senders = await listOpenSenders(world.db, { chain: context.caip2, limit: SENDERS_MAX });
@@ -134,7 +134,10 @@ function isStuck(world: SenderWorld, { attempts, isNext }: OpenOutgoing): boolea
   return hasElapsed(FEE_BUMP_AFTER_MS, { since: newest.created_at, now: world.clock.now() });
 }
 
-/** Undefined when no higher fee is within the ceiling. The old bytes are then broadcast again, because the price may fall. */
+/**
+ * Undefined when no higher fee is within the ceiling. The old bytes are then broadcast again, because the price may
+ * fall.
+ */
 async function quoteFeeBump(
   world: SenderWorld,
   context: SenderContext,

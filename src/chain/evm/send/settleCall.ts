@@ -32,7 +32,9 @@ function selectorOf(name: string, inputs: readonly { readonly type: string }[]):
   return toFunctionSelector(`${name}(${inputs.map((input) => input.type).join(",")})`);
 }
 
-/** Encodes the settlement of one inbox, or of several in one transaction, each independent. All belong to the same hub. */
+/**
+ * Encodes the settlement of one inbox, or of several in one transaction, each independent. All belong to the same hub.
+ */
 export function settleCall(items: readonly SettleItem[]): SettleCall {
   const [only] = items;
   if (items.length !== 1 || only === undefined) return settleManyCall(items);

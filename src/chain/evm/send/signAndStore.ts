@@ -16,8 +16,8 @@ import type { SenderContext } from "./senderContext.ts";
 export type CallQuote = { gasLimit: bigint; fees: FeeLimits };
 
 /**
- * Quotes a call; undefined while the fees exceed the ceiling. Throws CallReverted when the chain would refuse it, ProviderFailed when no
- * provider answers.
+ * Quotes a call; undefined while the fees exceed the ceiling. Throws CallReverted when the chain would refuse it,
+ * ProviderFailed when no provider answers.
  */
 export async function quoteCall(
   world: SenderWorld,
@@ -30,7 +30,9 @@ export async function quoteCall(
   return { gasLimit: initialGasLimit(gas, TRANSACTION_GAS_MAX), fees };
 }
 
-/** The fee limits of a new transaction; undefined while the fees exceed the ceiling. Registers the gas account first. */
+/**
+ * The fee limits of a new transaction; undefined while the fees exceed the ceiling. Registers the gas account first.
+ */
 export async function quoteFees(world: SenderWorld, context: SenderContext): Promise<FeeLimits | undefined> {
   await ensureGasAccount(world, context);
   const quote = await requestFees(world, context);
@@ -45,8 +47,8 @@ async function ensureGasAccount(world: SenderWorld, context: SenderContext): Pro
 }
 
 /**
- * Allocates a nonce, signs and stores the bytes in the caller's transaction. The commit makes the broadcast certain, because
- * processOutgoingTransactions repeats it. Returns the transaction's id.
+ * Allocates a nonce, signs and stores the bytes in the caller's transaction. The commit makes the broadcast certain,
+ * because processOutgoingTransactions repeats it. Returns the transaction's id.
  */
 export async function signAndStore(
   tx: Tx,

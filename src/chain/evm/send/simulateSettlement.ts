@@ -19,8 +19,8 @@ export function findFailures(providers: EvmProviders, items: readonly SettleItem
 }
 
 /**
- * One provider's refusal must not delay money, because a failed attempt costs only gas. A second provider simulates too, where there is
- * one, and both must refuse.
+ * One provider's refusal must not delay money, because a failed attempt costs only gas. A second provider simulates
+ * too, where there is one, and both must refuse.
  */
 async function confirmFailures(
   providers: EvmProviders,
@@ -42,11 +42,12 @@ async function confirmFailures(
 }
 
 /**
- * Finds a gas limit at which every item settles in a simulation, so that the transaction can be sent with exactly this limit. The hub
- * reverts a batch whose items could not have their gas, so the estimate suffices; state may change until the simulation. At the first hub
- * the estimate alone did not suffice: items fail there at a limit that it accepts. A fee that a hub pays or forfeits at this limit is the
- * same as with more gas, because it fails an item rather than let too little gas decide.
- * Throws CallReverted when the call would revert, SettleRefused when an item fails at the highest limit too.
+ * Finds a gas limit at which every item settles in a simulation, so that the transaction can be sent with exactly this
+ * limit. The hub reverts a batch whose items could not have their gas, so the estimate suffices; state may change until
+ * the simulation. At the first hub the estimate alone did not suffice: items fail there at a limit that it accepts. A
+ * fee that a hub pays or forfeits at this limit is the same as with more gas, because it fails an item rather than let
+ * too little gas decide. Throws CallReverted when the call would revert, SettleRefused when an item fails at the
+ * highest limit too.
  */
 export async function findGasLimit(context: SenderContext, call: SettleCall): Promise<bigint> {
   const { providers, gasAccount } = context;

@@ -12,7 +12,10 @@ import type { PreparedTransaction, SettleItem } from "../../sender.ts";
 
 const { feeRecipient, stranger } = SOLANA_ACCOUNTS;
 const { USDC, DUSD } = LOCAL_MINTS;
-/** More than one transaction costs: the deeper an address is searched for, the more compute it needs. Three cost more than two of these. */
+/**
+ * More than one transaction costs: the deeper an address is searched for, the more compute it needs. Three cost more
+ * than two of these.
+ */
 const FEE = 7_000n;
 
 let db: Db;

@@ -54,7 +54,10 @@ export class InboxAccounts implements AccountSender {
     return found;
   }
 
-  /** One provider that lags must not end the search for lamports, so a second one must miss the account too, where there is one. */
+  /**
+   * One provider that lags must not end the search for lamports, so a second one must miss the account too, where there
+   * is one.
+   */
   async #inspectPage(items: readonly SettleItem[]): Promise<InboxAccount[]> {
     const { providers, program } = this.#context;
     const inboxes = items.map((item) => requireInbox(item, program));

@@ -16,7 +16,8 @@ import { createTokenAccount, findTokenAccount, sendLamports } from "../../../dev
 import { openFeePayer } from "../send/feePayer.ts";
 import { withBudget } from "../send/settleTransaction.ts";
 
-// What a thief who controls every row of the database gets out of the key that creates token accounts: rent that only the fee payer gets back.
+// What a thief who controls every row of the database gets out of the key that creates token accounts: rent that only
+// the fee payer gets back.
 
 const { operator, feeRecipient, stranger, payoutFirst, recoveryFirst } = SOLANA_ACCOUNTS;
 const payer = operator.address;

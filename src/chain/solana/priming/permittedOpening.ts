@@ -7,12 +7,15 @@ import { DAY_MS } from "../../../kernel/clock.ts";
 import { decodeMessage } from "../send/decodeMessage.ts";
 import { assertBudget, CREATE_IDEMPOTENT, refusal, type SigningRules } from "../send/permittedMessage.ts";
 
-// Besides settlements, the fee payer signs the creation of inboxes' token accounts. A token account's rent belongs to its owner, so the owner is
-// derived from terms here: only an inbox that returns rent to the fee payer gets one.
+// Besides settlements, the fee payer signs the creation of inboxes' token accounts. A token account's rent belongs to
+// its owner, so the owner is derived from terms here: only an inbox that returns rent to the fee payer gets one.
 
 /** So many fit into a transaction, whatever their mints. */
 export const OPENINGS_MAX = 6;
-/** From `recoverAfter` on the recovery key may close the account and take the rent. An unused account is closed long before. */
+/**
+ * From `recoverAfter` on the recovery key may close the account and take the rent. An unused account is closed long
+ * before.
+ */
 const RECOVERY_AHEAD_MS = 30 * DAY_MS;
 
 export type OpeningRules = SigningRules & {
@@ -23,7 +26,9 @@ export type OpeningRules = SigningRules & {
   readonly at: Date;
 };
 
-/** Throws an Error unless the message only creates the token accounts of the inboxes with these terms, and offers a fee. */
+/**
+ * Throws an Error unless the message only creates the token accounts of the inboxes with these terms, and offers a fee.
+ */
 export function assertPermittedOpening(message: Uint8Array, rules: OpeningRules): void {
   const { signers, instructions } = decodeMessage(message);
   if (signers.length !== 1 || signers[0] !== rules.feePayer) throw refusal("a message that others sign too");
@@ -49,7 +54,10 @@ function assertOpens({ accounts, data }: SolanaInstruction, terms: SolanaPayTerm
   if (!isExpected) throw refusal("the creation of another token account than the inbox's");
 }
 
-/** Whether a settlement that the fee payer signs returns the rent of the inbox's token account to it, and no other key can take it before. */
+/**
+ * Whether a settlement that the fee payer signs returns the rent of the inbox's token account to it, and no other key
+ * can take it before.
+ */
 export function returnsRent(
   terms: SolanaPayTerms,
   { feePayer, feeRecipient, tokenPrograms, at }: Omit<OpeningRules, "terms" | "program" | "computeUnitPriceMax">,

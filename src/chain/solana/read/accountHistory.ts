@@ -4,8 +4,9 @@ import type { SolanaRpc } from "../rpc/solanaRpc.ts";
 import type { SignatureList } from "./listSignatures.ts";
 import { TOKEN_PROGRAMS } from "./mints.ts";
 
-// A token account changes only in transactions that name it and a token program. So its balances show whether a provider listed all of them:
-// what each found is what the one before it left, the first found no account, and the last left what the account holds now.
+// A token account changes only in transactions that name it and a token program. So its balances show whether a
+// provider listed all of them: what each found is what the one before it left, the first found no account, and the last
+// left what the account holds now.
 
 export type AccountHistory = {
   account: string;
@@ -20,8 +21,8 @@ export type AccountHistory = {
 };
 
 /**
- * Whether the transaction may change token accounts. Nodes list the token balances of no other transaction, so that a missing balance of one
- * says nothing: anybody can name an account.
+ * Whether the transaction may change token accounts. Nodes list the token balances of no other transaction, so that a
+ * missing balance of one says nothing: anybody can name an account.
  */
 function mayMoveTokens({ keys }: SolanaTransaction): boolean {
   return keys.some((key) => TOKEN_PROGRAMS.includes(key));
@@ -54,7 +55,8 @@ export function assertUnbroken(name: string, history: AccountHistory): void {
 }
 
 /**
- * A list that ends above the range must begin with the creation of its account, or the node has dropped older transactions.
+ * A list that ends above the range must begin with the creation of its account, or the node has dropped older
+ * transactions.
  * @throws ProviderFailed `unknown_block`: another provider may have them.
  */
 export async function assertBeginnings(rpc: SolanaRpc, histories: readonly AccountHistory[]): Promise<void> {

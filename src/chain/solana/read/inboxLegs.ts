@@ -2,8 +2,8 @@ import { decodeBase58 } from "@tributary/inbox/solana/base58";
 import type { Instruction } from "../rpc/parseTransaction.ts";
 import { TOKEN_PROGRAMS } from "./mints.ts";
 
-// What moves tokens out of an inbox: instructions of a token program below a call of the inbox program. Only that program signs for
-// inboxes.
+// What moves tokens out of an inbox: instructions of a token program below a call of the inbox program. Only that
+// program signs for inboxes.
 
 export type Leg = {
   tokenProgram: string;

@@ -1,9 +1,10 @@
 import { ProviderFailed, type BlockRange } from "../../reader.ts";
 import type { ListedSignature, SignaturePage, SolanaRpc } from "../rpc/solanaRpc.ts";
 
-// Finds the transactions that name an address, by slots. Nodes list them from the newest on, in pages that continue before a signature. A
-// node that does not know that signature answers with nothing or with its newest page, and nodes order a slot differently. So each page
-// begins before a whole slot and must repeat the lowest slot of the one before it.
+// Finds the transactions that name an address, by slots. Nodes list them from the newest on, in pages that continue
+// before a signature. A node that does not know that signature answers with nothing or with its newest page, and nodes
+// order a slot differently. So each page begins before a whole slot and must repeat the lowest slot of the one before
+// it.
 
 /** A million transactions; whoever needs more must be read in time. */
 const PAGES_MAX = 1_000;
@@ -17,7 +18,9 @@ export type SignatureList = {
   isCut: boolean;
   /** The slot of the first transaction above the range that succeeded. */
   nextSlot: bigint | undefined;
-  /** Those of the oldest slot that succeeded, in any order, when the list reached the beginning of what the node knows. */
+  /**
+   * Those of the oldest slot that succeeded, in any order, when the list reached the beginning of what the node knows.
+   */
   beginning: readonly ListedSignature[] | undefined;
 };
 

@@ -20,7 +20,10 @@ export type ListedTransactions = {
 
 type ListedRange = BlockRange & Skipping & { program: string; lists: readonly OwnedList[] };
 
-/** Fetches what the lists of a range name. Throws ProviderFailed `unreadable` with what nobody can parse and the range does not skip. */
+/**
+ * Fetches what the lists of a range name. Throws ProviderFailed `unreadable` with what nobody can parse and the range
+ * does not skip.
+ */
 export async function fetchListed(
   rpc: SolanaRpc,
   { lists, program, ...range }: ListedRange,

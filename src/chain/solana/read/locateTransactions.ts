@@ -29,8 +29,9 @@ export async function fetchTransactions(rpc: SolanaRpc, signatures: readonly str
 }
 
 /**
- * Finds the transactions in their blocks, in the order of the chain. Each block costs the signatures of all its transactions, so pass only
- * transactions that matter. Throws when a block does not hold its transaction, as after a fork between two answers.
+ * Finds the transactions in their blocks, in the order of the chain. Each block costs the signatures of all its
+ * transactions, so pass only transactions that matter. Throws when a block does not hold its transaction, as after a
+ * fork between two answers.
  */
 export async function locateTransactions(
   rpc: SolanaRpc,

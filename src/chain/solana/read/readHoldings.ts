@@ -48,7 +48,8 @@ export async function readHoldings(rpc: SolanaRpc, expected: readonly ExpectedAc
 }
 
 /**
- * The balance of an account that belongs to this owner and mint, a frozen one included. Anything else at the address holds nothing of them.
+ * The balance of an account that belongs to this owner and mint, a frozen one included. Anything else at the address
+ * holds nothing of them.
  */
 function countUnits(account: SolanaAccount | undefined, expected: ExpectedAccount): bigint | undefined {
   if (account === undefined) return undefined;

@@ -145,8 +145,8 @@ async function readAccounts(
 type Selection = { program: string; expected: readonly ExpectedAccount[]; matches: IsMatch };
 
 /**
- * The transactions whose order in their block matters: those of slots in which an account changes. Anybody can name an account, and reading a
- * block for that would cost us more than them.
+ * The transactions whose order in their block matters: those of slots in which an account changes. Anybody can name an
+ * account, and reading a block for that would cost us more than them.
  */
 function selectChanging(
   transactions: readonly SolanaTransaction[],
@@ -164,7 +164,10 @@ function selectChanging(
   return transactions.filter(({ slot }) => slots.has(slot));
 }
 
-/** In the order of the chain. Those whose place is not known change nothing, so that their order in a slot does not matter. */
+/**
+ * In the order of the chain. Those whose place is not known change nothing, so that their order in a slot does not
+ * matter.
+ */
 function orderByPlace(
   transactions: readonly SolanaTransaction[],
   located: readonly LocatedTransaction[],

@@ -2,8 +2,9 @@ import { ProviderFailed, type BlockRef } from "../../reader.ts";
 import type { ProducedBlock } from "../rpc/parseBlock.ts";
 import type { Commitment, SolanaRpc } from "../rpc/solanaRpc.ts";
 
-// Every slot at or below the head is a block here. A slot without one is an empty block whose hash names the last produced one before it:
-// `<blockhash>~<slot>`. So each is the parent of the next, which is what the code above kinds relies on.
+// Every slot at or below the head is a block here. A slot without one is an empty block whose hash names the last
+// produced one before it: `<blockhash>~<slot>`. So each is the parent of the next, which is what the code above kinds
+// relies on.
 
 /** The head's block may arrive a moment after its slot; one of the last slots has one. */
 const HEAD_SLOTS = 32n;
@@ -45,8 +46,8 @@ export class SlotBlocks {
   }
 
   /**
-   * Nodes name skipped slots and blocks that they lack alike. So the next produced block must say which one it follows, and that one must be
-   * before the slot.
+   * Nodes name skipped slots and blocks that they lack alike. So the next produced block must say which one it follows,
+   * and that one must be before the slot.
    */
   async #findSkipped(slot: bigint): Promise<BlockRef | undefined> {
     const [next] = await this.#rpc.producedSlots(slot, 1);

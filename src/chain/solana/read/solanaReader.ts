@@ -37,8 +37,8 @@ export function openSolanaReader(options: SolanaReaderOptions): SolanaReader {
 }
 
 /**
- * One provider of a cluster over JSON-RPC. A block is a slot, and inboxes are read by their token accounts. Every error is a
- * ProviderFailed.
+ * One provider of a cluster over JSON-RPC. A block is a slot, and inboxes are read by their token accounts. Every error
+ * is a ProviderFailed.
  */
 export class SolanaReader implements SolanaNode {
   readonly caip2: Caip2;

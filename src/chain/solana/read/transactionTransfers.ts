@@ -5,8 +5,9 @@ import { findInboxLegs, type Leg } from "./inboxLegs.ts";
 import { TOKEN_PROGRAMS } from "./mints.ts";
 import { findTokenAccount } from "../tokenAccount.ts";
 
-// The transfers of one transaction, between owners. Every unit that moves is in exactly one of them: what the inbox program moves is a
-// transfer for each instruction, and what an account gained beyond those is one more. So the list depends on nothing but the transaction.
+// The transfers of one transaction, between owners. Every unit that moves is in exactly one of them: what the inbox
+// program moves is a transfer for each instruction, and what an account gained beyond those is one more. So the list
+// depends on nothing but the transaction.
 
 export type AccountTransfer = {
   token: string;
@@ -24,8 +25,9 @@ const AFTER_LEGS = "after";
 type Holder = { owner: string; mint: string; gained: bigint };
 
 /**
- * What came in before the first leg of its account, in the order of the accounts, then the legs in the order of their execution, then what came in
- * after the last leg (D48). A sweep takes what was there at its moment, so what came in later must not be counted as taken.
+ * What came in before the first leg of its account, in the order of the accounts, then the legs in the order of their
+ * execution, then what came in after the last leg (D48). A sweep takes what was there at its moment, so what came in
+ * later must not be counted as taken.
  */
 export function findTransfers(transaction: SolanaTransaction, { program }: { program: string }): AccountTransfer[] {
   if (!transaction.succeeded) return [];
@@ -101,8 +103,8 @@ function addHolder(
 }
 
 /**
- * Who receives a leg in an account that no owner derives: a wallet is paid in any account of its own. An address without a private key
- * may be an inbox, which has only its derived account, so that the account itself is named.
+ * Who receives a leg in an account that no owner derives: a wallet is paid in any account of its own. An address
+ * without a private key may be an inbox, which has only its derived account, so that the account itself is named.
  */
 function recipientOf(
   { destination }: Leg,

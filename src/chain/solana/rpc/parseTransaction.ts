@@ -33,7 +33,10 @@ type Fields = Readonly<Record<string, unknown>>;
 const KEYS_MAX = 256;
 const INSTRUCTIONS_MAX = 1_000;
 
-/** The highest version that this release reads. Its accounts are those of the message; version 0 alone has lookup tables. */
+/**
+ * The highest version that this release reads. Its accounts are those of the message; version 0 alone has lookup
+ * tables.
+ */
 export const VERSION_MAX = 1;
 const VERSIONS: readonly unknown[] = ["legacy", 0, 1];
 /** Addresses that the text of an unreadable transaction names. The runtime allows fewer. */
@@ -55,8 +58,8 @@ export class UnreadableTransaction {
 }
 
 /**
- * Parses the answer to getTransaction. Throws ProviderFailed `bad_answer` when a part is missing, because another node may have it, and
- * `contradictory` for another transaction than the requested one.
+ * Parses the answer to getTransaction. Throws ProviderFailed `bad_answer` when a part is missing, because another node
+ * may have it, and `contradictory` for another transaction than the requested one.
  */
 export function parseTransaction(requested: string, answer: unknown): SolanaTransaction | UnreadableTransaction {
   const fields = parseObject(answer, "a transaction");

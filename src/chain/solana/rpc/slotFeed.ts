@@ -19,8 +19,9 @@ export type SlotFeedOptions = {
 };
 
 /**
- * New slots that a provider pushes over a websocket (slotSubscribe). They are not confirmed yet and name no block, so they only say when to
- * read. Websockets answer no other requests: the cluster is not verified. Connects only when `follow` is called.
+ * New slots that a provider pushes over a websocket (slotSubscribe). They are not confirmed yet and name no block, so
+ * they only say when to read. Websockets answer no other requests: the cluster is not verified. Connects only when
+ * `follow` is called.
  */
 export function openSlotFeed(options: SlotFeedOptions): HeadFeed {
   const { host } = new URL(options.wsUrl);

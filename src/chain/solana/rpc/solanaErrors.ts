@@ -35,7 +35,9 @@ export function isUnknownBlock(error: unknown): boolean {
   return error instanceof RpcError && UNKNOWN_BLOCK.includes(error.code);
 }
 
-/** The reason why a node refuses a transaction because of its version; undefined for another error. Nodes word it alike. */
+/**
+ * The reason why a node refuses a transaction because of its version; undefined for another error. Nodes word it alike.
+ */
 export function describeUnsupportedVersion({ code, message }: RpcError): string | undefined {
   if (code !== UNSUPPORTED_VERSION) return undefined;
   const version = /version \((?<version>\d{1,3})\)/i.exec(message)?.groups?.["version"];

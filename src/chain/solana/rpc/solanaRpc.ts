@@ -7,8 +7,8 @@ import { parseTransaction, UnreadableTransaction, VERSION_MAX, type SolanaTransa
 import { describeUnsupportedVersion, isSkippedSlot, isUnknownBlock, toProviderError } from "./solanaErrors.ts";
 import { parseAddress, parseCount, parseSignature, parseSlot } from "./values.ts";
 
-// The requests of the reader to one node. Lists and their transactions are read at one commitment, so that no window between two
-// commitments is skipped.
+// The requests of the reader to one node. Lists and their transactions are read at one commitment, so that no window
+// between two commitments is skipped.
 
 export type Commitment = "confirmed" | "finalized";
 
@@ -57,7 +57,9 @@ export class SolanaRpc {
     return parseSlot(await this.#request("getSlot", [{ commitment }]));
   }
 
-  /** Undefined when the node does not have the block (yet, or any more). Its transactions' signatures only on demand. */
+  /**
+   * Undefined when the node does not have the block (yet, or any more). Its transactions' signatures only on demand.
+   */
   async block(
     slot: bigint,
     { commitment = "confirmed", details = "none" }: { commitment?: Commitment; details?: "none" | "signatures" } = {},

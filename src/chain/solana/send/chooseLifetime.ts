@@ -4,8 +4,8 @@ import type { SolanaNode } from "../node.ts";
 import { fetchLifetime, isBlockhashValid, type Lifetime } from "./sendRequests.ts";
 
 /**
- * A blockhash that another provider knows too, where there is one. Of several the lower middle last block counts: a false one that is too high
- * would keep a transaction open that can never be included.
+ * A blockhash that another provider knows too, where there is one. Of several the lower middle last block counts: a
+ * false one that is too high would keep a transaction open that can never be included.
  */
 export async function chooseLifetime(providers: Providers<SolanaNode>): Promise<Lifetime> {
   const replies = await providers.askEach(fetchLifetime, "awake");

@@ -12,9 +12,15 @@ type Unsigned = Pick<SolanaMessage, "blockhash" | "instructions">;
 /** Signs settlements and the creation of inboxes' token accounts, and pays for them. It can move no deposit. */
 export interface FeePayer {
   readonly address: string;
-  /** Throws an Error for a message with any other instruction than those of a settlement, a RangeError for one that is too long. */
+  /**
+   * Throws an Error for a message with any other instruction than those of a settlement, a RangeError for one that is
+   * too long.
+   */
   sign(unsigned: Unsigned, rules: Omit<SigningRules, "feePayer">): SignedBytes;
-  /** Throws an Error for a message that does anything but create the token accounts of these inboxes, a RangeError for one that is too long. */
+  /**
+   * Throws an Error for a message that does anything but create the token accounts of these inboxes, a RangeError for
+   * one that is too long.
+   */
   signOpening(unsigned: Unsigned, rules: Omit<OpeningRules, "feePayer">): SignedBytes;
 }
 
@@ -22,7 +28,10 @@ const SECRET_BYTES = 32;
 /** The DER bytes before the secret of an Ed25519 key (RFC 8410). */
 const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
 
-/** Opens the account of a key pair: 64 bytes in base58. The key stays in this closure, out of any field that could be logged. */
+/**
+ * Opens the account of a key pair: 64 bytes in base58. The key stays in this closure, out of any field that could be
+ * logged.
+ */
 export function openFeePayer(keyPair: string): FeePayer {
   assert(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/.test(keyPair), "a fee payer's key is 64 bytes in base58");
   const pair = decodeBase58(keyPair);

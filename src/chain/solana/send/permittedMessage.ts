@@ -3,8 +3,9 @@ import { instructionTags, type SolanaInstruction } from "@tributary/inbox/solana
 import { associatedTokenProgram, systemProgram } from "@tributary/inbox/solana/keys";
 import { decodeMessage } from "./decodeMessage.ts";
 
-// The fee payer's key pays fees and the rent of token accounts, and nothing else. What else than settlements it signs is in permittedOpening.ts. Each message is decoded and compared with a short list
-// before it is signed, so that no caller can make the key sign a transfer, not even by a message that it built itself.
+// The fee payer's key pays fees and the rent of token accounts, and nothing else. What else than settlements it signs
+// is in permittedOpening.ts. Each message is decoded and compared with a short list before it is signed, so that no
+// caller can make the key sign a transfer, not even by a message that it built itself.
 
 export const computeBudgetProgram = "ComputeBudget111111111111111111111111111111";
 export const COMPUTE_UNITS_MAX = 1_400_000;

@@ -8,8 +8,9 @@ import type { SolanaNode } from "../node.ts";
 import type { SolanaSenderContext } from "./senderContext.ts";
 import { fetchPriorityFees } from "./sendRequests.ts";
 
-// Every signed transaction offers at most the configured price of a compute unit. A quote is only a hint: strangers can bid on an account. So a
-// higher one means to offer the ceiling. What no block takes at that price expires, and costs nothing.
+// Every signed transaction offers at most the configured price of a compute unit. A quote is only a hint: strangers can
+// bid on an account. So a higher one means to offer the ceiling. What no block takes at that price expires, and costs
+// nothing.
 
 /** In micro-lamports. Quiet blocks include any price; this costs less than a lamport for a thousand units. */
 const PRICE_MIN = 10_000n;
@@ -24,7 +25,9 @@ const QUOTES_MIN = 2;
 /** `isExceeded`: the quote is above the ceiling. */
 export type OfferedPrice = { price: bigint; isExceeded: boolean };
 
-/** The price to offer, in micro-lamports a compute unit. Logs an alarm when the cluster's begins to exceed the ceiling. */
+/**
+ * The price to offer, in micro-lamports a compute unit. Logs an alarm when the cluster's begins to exceed the ceiling.
+ */
 export async function requestPrice(world: SenderWorld, context: SolanaSenderContext): Promise<OfferedPrice> {
   const quote = await fetchQuote(context);
   const { feeCeiling } = context;
@@ -42,7 +45,10 @@ export async function requestPrice(world: SenderWorld, context: SolanaSenderCont
   return { price: raisePrice(context, quote), isExceeded };
 }
 
-/** The price to offer for a transaction with these instructions, by what blocks took from others that wrote its accounts. */
+/**
+ * The price to offer for a transaction with these instructions, by what blocks took from others that wrote its
+ * accounts.
+ */
 export async function requestPriceOf(
   world: SenderWorld,
   context: SolanaSenderContext,
@@ -64,7 +70,10 @@ export async function requestPriceOf(
   return { price, isExceeded: true };
 }
 
-/** The accounts that the instructions write, without those that only this service writes: their price would be its own last offer. */
+/**
+ * The accounts that the instructions write, without those that only this service writes: their price would be its own
+ * last offer.
+ */
 function contendedAccounts(
   { feePayer, feeRecipient, tokenPrograms }: SolanaSenderContext,
   instructions: readonly SolanaInstruction[],

@@ -18,8 +18,8 @@ const WITNESSES_MIN = 2;
 type Found = { open: ExpiringOutgoing; status: TransactionStatus };
 
 /**
- * Processes every open transaction of a cluster: broadcasts its bytes until a block includes them, and closes it when that block is final, or when
- * no later block can include them. Its settlements are then planned again.
+ * Processes every open transaction of a cluster: broadcasts its bytes until a block includes them, and closes it when
+ * that block is final, or when no later block can include them. Its settlements are then planned again.
  */
 export async function processTransactions(world: SenderWorld, context: SolanaSenderContext): Promise<void> {
   const open = await listExpiringOutgoing(world.db, { chain: context.caip2, limit: OPEN_MAX });
@@ -51,7 +51,10 @@ function toFound(open: ExpiringOutgoing, status: TransactionStatus | undefined):
   return status === undefined ? [] : [{ open, status }];
 }
 
-/** `found`: what a provider has in a final block. Before that a fork may drop the transaction, and then the same bytes are broadcast again. */
+/**
+ * `found`: what a provider has in a final block. Before that a fork may drop the transaction, and then the same bytes
+ * are broadcast again.
+ */
 async function closeFinal(world: SenderWorld, context: SolanaSenderContext, found: readonly Found[]): Promise<void> {
   if (found.length === 0) return;
   const { number: finalSlot } = await context.providers.head("finalized");
@@ -71,9 +74,10 @@ async function closeFinal(world: SenderWorld, context: SolanaSenderContext, foun
 type View = { height: bigint; statuses: readonly (TransactionStatus | undefined)[] };
 
 /**
- * Asks every provider for the transactions whose last block has passed. `foundLate`: in a final block of one of them. Expired are those that two
- * providers, or the only one, do not have although their finalized block is past their last one. Until then they may still land, so that others
- * would pay fees for nothing. A provider that is not so far says nothing about them.
+ * Asks every provider for the transactions whose last block has passed. `foundLate`: in a final block of one of them.
+ * Expired are those that two providers, or the only one, do not have although their finalized block is past their last
+ * one. Until then they may still land, so that others would pay fees for nothing. A provider that is not so far says
+ * nothing about them.
  */
 async function lookForOverdue(
   { providers }: SolanaSenderContext,

@@ -83,7 +83,10 @@ export async function isBlockhashValid(node: SolanaNode, blockhash: string): Pro
   return valueOf(await node.request("isBlockhashValid", [blockhash, { commitment: "processed" }])) === true;
 }
 
-/** The lowest price that each of the last blocks included for a transaction that writes these accounts, in micro-lamports a compute unit. */
+/**
+ * The lowest price that each of the last blocks included for a transaction that writes these accounts, in
+ * micro-lamports a compute unit.
+ */
 export async function fetchPriorityFees(node: SolanaNode, accounts: readonly string[]): Promise<bigint[]> {
   const slots = parseArray(await node.request("getRecentPrioritizationFees", [accounts]), "fees");
   return slots.map((slot) => BigInt(parseCount(parseObject(slot, "a fee")["prioritizationFee"], "a fee")));
@@ -109,7 +112,10 @@ export async function fetchStatuses(
   });
 }
 
-/** Passes signed bytes on, unchecked: they were simulated before they were signed, and a node that lags would refuse them. */
+/**
+ * Passes signed bytes on, unchecked: they were simulated before they were signed, and a node that lags would refuse
+ * them.
+ */
 export async function broadcastTransaction(node: SolanaNode, raw: string): Promise<void> {
   await node.request("sendTransaction", [raw, { encoding: "base64", skipPreflight: true }]);
 }

@@ -22,8 +22,8 @@ export type SolanaSenderContext = {
 };
 
 /**
- * In micro-lamports a compute unit. `isExceeded` as of the last quote, so that each change is logged once. `expiredInRow`: how many transactions
- * have expired since one landed; a restart resets it.
+ * In micro-lamports a compute unit. `isExceeded` as of the last quote, so that each change is logged once.
+ * `expiredInRow`: how many transactions have expired since one landed; a restart resets it.
  */
 export type FeeCeiling = { readonly computeUnitPriceMax: bigint; isExceeded: boolean; expiredInRow: number };
 

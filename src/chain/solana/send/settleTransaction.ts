@@ -41,7 +41,10 @@ export function toInbox(item: SettleItem, program: string): SolanaInbox | { refu
 /** A token account that a settlement pays to, with the wallet that owns it. */
 export type Recipient = { readonly owner: string; readonly account: string };
 
-/** The token account of the payout wallet, and that of the fee where it belongs to the fee wallet. Terms decide on the latter. */
+/**
+ * The token account of the payout wallet, and that of the fee where it belongs to the fee wallet. Terms decide on the
+ * latter.
+ */
 export function recipientsOf({ terms, tokenProgram }: SolanaInbox, feeRecipient: string): Recipient[] {
   if (terms.kind !== "pay") return [];
   const of = (owner: string) => ({ owner, account: deriveTokenAccount(owner, terms.mint, tokenProgram).address });
@@ -49,7 +52,10 @@ export function recipientsOf({ terms, tokenProgram }: SolanaInbox, feeRecipient:
   return fee.account === terms.feeAccount && fee.account !== payout.account ? [payout, fee] : [payout];
 }
 
-/** Settles inboxes of equal terms. Creates the missing accounts first, and closes the inboxes' token accounts where the payer may. */
+/**
+ * Settles inboxes of equal terms. Creates the missing accounts first, and closes the inboxes' token accounts where the
+ * payer may.
+ */
 export function settleInstructions(
   inboxes: readonly [SolanaInbox, ...SolanaInbox[]],
   { payer, missing }: { payer: string; missing: readonly Recipient[] },
@@ -87,7 +93,10 @@ export function withBudget(budget: ComputeBudget, instructions: readonly SolanaI
   return [ofBudget(limit), ofBudget(price), ...instructions];
 }
 
-/** The transaction without a signature or a valid blockhash, as simulations take it. Throws a RangeError when it is too long. */
+/**
+ * The transaction without a signature or a valid blockhash, as simulations take it. Throws a RangeError when it is too
+ * long.
+ */
 export function unsignedTransaction(payer: string, instructions: readonly SolanaInstruction[]): Uint8Array {
   const message = encodeMessage({ feePayer: payer, blockhash: SOME_HASH, instructions });
   return encodeTransaction(message, new Map([[payer, NO_SIGNATURE]]));

@@ -66,8 +66,9 @@ async function refuseParts(
 }
 
 /**
- * What a transaction for the items would do. One provider's refusal must not delay money, because a failed attempt costs only fees. A second
- * provider simulates too, where there is one, and both must refuse. Throws an Error when the payer has too few lamports.
+ * What a transaction for the items would do. One provider's refusal must not delay money, because a failed attempt
+ * costs only fees. A second provider simulates too, where there is one, and both must refuse. Throws an Error when the
+ * payer has too few lamports.
  */
 export async function findOutlook(context: SolanaSenderContext, items: readonly SettleItem[]): Promise<Outlook> {
   const inboxes: SolanaInbox[] = [];
@@ -110,7 +111,10 @@ async function simulate(
   return simulateInstructions(context, node, settleInstructions(inboxes, { payer: feePayer.address, missing }));
 }
 
-/** What a transaction with these instructions would do by one provider. Throws an Error when the payer has too few lamports. */
+/**
+ * What a transaction with these instructions would do by one provider. Throws an Error when the payer has too few
+ * lamports.
+ */
 export async function simulateInstructions(
   { feePayer: { address: payer }, program: inboxProgram }: SolanaSenderContext,
   node: SolanaNode,

@@ -20,7 +20,10 @@ const SIGNATURE_LAMPORTS = 5_000n;
 const SETTLEMENT_UNITS = 60_000n;
 const MICRO_LAMPORTS = 1_000_000n;
 
-/** Settles inboxes of a cluster through the inbox program. The fee payer signs, and gets back the rent of what is closed. */
+/**
+ * Settles inboxes of a cluster through the inbox program. The fee payer signs, and gets back the rent of what is
+ * closed.
+ */
 export class SolanaSender implements ChainSender {
   readonly accounts: InboxAccounts;
   readonly #context: SolanaSenderContext;

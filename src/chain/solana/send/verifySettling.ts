@@ -12,7 +12,10 @@ export type MintConfig = Pick<
   "symbol" | "address" | "decimals" | "isRail" | "tokenProgram" | "acceptedExtensions"
 >;
 
-/** Verifies what settling needs on the cluster. Throws ChainMismatch with one sentence for the first thing that is missing. */
+/**
+ * Verifies what settling needs on the cluster. Throws ChainMismatch with one sentence for the first thing that is
+ * missing.
+ */
 export async function verifySettling(
   context: SolanaSenderContext,
   { name, tokens }: { name: string; tokens: readonly MintConfig[] },

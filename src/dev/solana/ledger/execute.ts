@@ -54,7 +54,10 @@ export function findRefusal(ledger: Ledger, { signatures, recentBlockhash }: Par
   return ledger.isHashValid(recentBlockhash, at) ? undefined : "BlockhashNotFound";
 }
 
-/** Runs a transaction in the open block. Undefined when it does not land: its blockhash is too old, its signature wrong, or nobody pays. */
+/**
+ * Runs a transaction in the open block. Undefined when it does not land: its blockhash is too old, its signature wrong,
+ * or nobody pays.
+ */
 export function runTransaction(ledger: Ledger, parsed: ParsedTransaction): LandedTransaction | undefined {
   const payer = parsed.staticKeys[0] ?? "";
   if (findRefusal(ledger, parsed, ledger.open) !== undefined) return undefined;

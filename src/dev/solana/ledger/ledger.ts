@@ -6,8 +6,8 @@ import type { AccountState } from "./accountState.ts";
 import type { ExecutedTransaction, LandedTransaction } from "./executedTransaction.ts";
 import { TransactionIndex } from "./transactionIndex.ts";
 
-// The blocks of one fork, the newest one open, and the state of every account at each block that is not finalized. Depth is counted in
-// blocks, because validators vote on blocks: skipped slots confirm nothing.
+// The blocks of one fork, the newest one open, and the state of every account at each block that is not finalized.
+// Depth is counted in blocks, because validators vote on blocks: skipped slots confirm nothing.
 
 export type Commitment = "processed" | "confirmed" | "finalized";
 
@@ -21,7 +21,7 @@ export type Block = {
   /** Empty while the block is open. */
   hash: string;
   readonly transactions: LandedTransaction[];
-  /** What the block changed, as it was before; null means that the account did not exist. Empty once the block is finalized. */
+  /** What the block changed, as it was before; null: the account did not exist. Empty once the block is finalized. */
   readonly previous: Map<string, Account | null>;
   /** Keys of the accounts that the block changed. Empty once the block is finalized. */
   readonly changed: Set<string>;
@@ -173,7 +173,7 @@ export class Ledger {
     return { blockhash, lastValidBlockHeight: height + BLOCKHASH_AGE_MAX };
   }
 
-  /** Validators count the age from the newest closed block, so a transaction lands at most 151 blocks after its blockhash. */
+  /** Counted from the newest closed block, so a transaction lands at most 151 blocks after its blockhash. */
   isHashValid(blockhash: string, at: Block): boolean {
     const height = this.#heightOfHash.get(blockhash);
     const newest = at === this.open ? at.height - 1 : at.height;
@@ -273,8 +273,8 @@ export class Ledger {
   }
 
   /**
-   * Drops the newest `depth` blocks, the open one included, with all that they changed. The next block follows the last one that stays. Returns
-   * the transactions that were dropped, oldest first.
+   * Drops the newest `depth` blocks, the open one included, with all that they changed. The next block follows the last
+   * one that stays. Returns the transactions that were dropped, oldest first.
    */
   fork(depth: number, time?: number): LandedTransaction[] {
     const droppable = this.open.height - this.#finalized.height;

@@ -9,8 +9,8 @@ import {
   type TransactionConfig,
 } from "./transactionV1.ts";
 
-// Reads the bytes of a transaction: signatures, then a message of the legacy version or of version 0, or a message of version 1 and then its
-// signatures.
+// Reads the bytes of a transaction: signatures, then a message of the legacy version or of version 0, or a message of
+// version 1 and then its signatures.
 
 export type TableLookup = {
   readonly accountKey: string;

@@ -1,7 +1,7 @@
 import { decodeKey, encodeKey } from "@tributary/inbox/solana/keys";
 
-// Transactions of version 1: the message comes first, names its fee and limits itself, and has no lookup tables. The engine of this chain runs
-// versions up to 0, so the same message is also written as one of version 0.
+// Transactions of version 1: the message comes first, names its fee and limits itself, and has no lookup tables. The
+// engine of this chain runs versions up to 0, so the same message is also written as one of version 0.
 
 export const VERSION_1_BYTE = 0x81;
 export const BYTES_MAX_V1 = 4_096;
@@ -79,7 +79,10 @@ function readNumber(reader: MessageReader, bytes: number): number {
   return bytes === 8 ? Number(value.readBigUInt64LE()) : value.readUIntLE(0, bytes);
 }
 
-/** The same message as a transaction of version 0, for the engine. Its signatures sign the other bytes, so they are not verified there. */
+/**
+ * The same message as a transaction of version 0, for the engine. Its signatures sign the other bytes, so they are not
+ * verified there.
+ */
 export function toVersion0(message: Omit<MessageV1, "config">, signatures: Uint8Array): Uint8Array {
   const { header, staticKeys, recentBlockhash, instructions } = message;
   const { numRequiredSignatures, numReadonlySignedAccounts, numReadonlyUnsignedAccounts } = header;

@@ -5,7 +5,9 @@ import type { CompiledInstruction } from "../ledger/transactionV1.ts";
 import { readInteger, type CallOptions } from "./params.ts";
 import { RpcError } from "./rpcError.ts";
 
-/** A transaction with what it did, as nodes write it. Throws an RpcError for a version that the caller did not allow. */
+/**
+ * A transaction with what it did, as nodes write it. Throws an RpcError for a version that the caller did not allow.
+ */
 export function encodeLanded(landed: LandedTransaction, options: CallOptions): object {
   const version = encodeVersion(landed, options);
   return { transaction: encodeWire(landed, options), meta: encodeMeta(landed), ...version };
@@ -25,7 +27,10 @@ export function encodeWithAccounts(landed: LandedTransaction, options: CallOptio
   };
 }
 
-/** Callers that name no version get transactions of the legacy version only, and are not told the version. Others name the highest one. */
+/**
+ * Callers that name no version get transactions of the legacy version only, and are not told the version. Others name
+ * the highest one.
+ */
 function encodeVersion({ version }: LandedTransaction, { maxSupportedTransactionVersion: max }: CallOptions): object {
   const allowed = max === undefined || max === null ? undefined : readInteger(max);
   if (version === "legacy") return allowed === undefined ? {} : { version };

@@ -69,7 +69,10 @@ export function transactionMethods(ledger: Ledger): Methods {
   };
 }
 
-/** Newest first, without both bounds. An unknown `before` gives nothing; an unknown `until` gives everything, as on real nodes. */
+/**
+ * Newest first, without both bounds. An unknown `before` gives nothing; an unknown `until` gives everything, as on real
+ * nodes.
+ */
 function cut(
   ledger: Ledger,
   landed: readonly LandedTransaction[],

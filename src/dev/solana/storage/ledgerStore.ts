@@ -7,8 +7,8 @@ import { Ledger } from "../ledger/ledger.ts";
 import type { LedgerOptions, LedgerState, Operation } from "../ledger/ledger.ts";
 import { parseTransaction } from "../ledger/transaction.ts";
 
-// Stores a ledger in a directory: a snapshot, and a journal of all that happened since. After kill -9 the journal brings everything back. Each
-// snapshot begins a new journal, which has the snapshot's number in its name.
+// Stores a ledger in a directory: a snapshot, and a journal of all that happened since. After kill -9 the journal
+// brings everything back. Each snapshot begins a new journal, which has the snapshot's number in its name.
 
 export type OpenedLedger = { readonly ledger: Ledger; readonly close: () => void };
 
@@ -18,8 +18,8 @@ type Snapshot = { readonly number: number; readonly state: LedgerState };
 const OPERATIONS_MAX = 20_000;
 
 /**
- * Opens the stored ledger of the directory, or a new one that `install` completes. What happens to it from now on is stored; the result's
- * `close` stores a last snapshot. Throws an Error when the directory belongs to another chain.
+ * Opens the stored ledger of the directory, or a new one that `install` completes. What happens to it from now on is
+ * stored; the result's `close` stores a last snapshot. Throws an Error when the directory belongs to another chain.
  */
 export function openStoredLedger(
   directory: string,

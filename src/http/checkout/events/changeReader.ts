@@ -15,9 +15,9 @@ type Change =
 const TRANSFERS_MAX = 500;
 
 /**
- * Without a position it returns no event and only the newest position; without the handover of a chain, no transfer on it. A transfer below
- * the minimum writes no event, so the transfers are read that the deposit station has taken since. The event at the position itself shows
- * whether the database is still the one that was read before.
+ * Without a position it returns no event and only the newest position; without the handover of a chain, no transfer on
+ * it. A transfer below the minimum writes no event, so the transfers are read that the deposit station has taken since.
+ * The event at the position itself shows whether the database is still the one that was read before.
  */
 const READ_CHANGES = `/* shared: read_checkout_changes */
   select * from (
@@ -63,8 +63,9 @@ export class ChangeReader {
   }
 
   /**
-   * Returns the intents with changes since the last read; none at the first one. Undefined after a failover or a restore that lost what was
-   * read before: any intent may have changed then, and positions are used again, so that this read begins anew.
+   * Returns the intents with changes since the last read; none at the first one. Undefined after a failover or a
+   * restore that lost what was read before: any intent may have changed then, and positions are used again, so that
+   * this read begins anew.
    */
   async read(): Promise<ReadonlySet<string> | undefined> {
     const changes = await this.#query();

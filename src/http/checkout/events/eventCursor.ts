@@ -6,8 +6,9 @@ const MISSING_MAX = 1_000;
 export type EventPosition = { readonly position: bigint; readonly eventId: string | null };
 
 /**
- * How far the events have been read. Positions are drawn before their transactions commit, so a lower one may become visible after a higher
- * one. Positions that were skipped are asked for by number for a while; those of transactions that failed never appear.
+ * How far the events have been read. Positions are drawn before their transactions commit, so a lower one may become
+ * visible after a higher one. Positions that were skipped are asked for by number for a while; those of transactions
+ * that failed never appear.
  */
 export class EventCursor {
   #last: EventPosition | undefined;

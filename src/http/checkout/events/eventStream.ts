@@ -7,7 +7,10 @@ import { requireSession, type CheckoutRequest } from "../session/requireSession.
 
 /** How long a browser waits before it opens a stream that ended again. */
 const RECONNECT_MS = 2_000;
-/** The same of a stream that made room for another one, so that pages of one payment do not take it from each other all the time. */
+/**
+ * The same of a stream that made room for another one, so that pages of one payment do not take it from each other all
+ * the time.
+ */
 const RECONNECT_DISPLACED_MS = 30_000;
 const DISPLACED_MS_MAX = 5_000;
 /** A stream ends after an hour of beats, so that a session which is over does not stay open. */
@@ -15,7 +18,10 @@ const BEATS_MAX = 360;
 /** A reader that leaves more than this unread has gone. */
 const UNREAD_BYTES_MAX = 262_144;
 
-/** Streams the whole state with each change, as server-sent events. Throws unauthorized, or rate_limited before it begins. */
+/**
+ * Streams the whole state with each change, as server-sent events. Throws unauthorized, or rate_limited before it
+ * begins.
+ */
 export async function sendEvents(
   context: CheckoutContext,
   streams: OpenStreams,

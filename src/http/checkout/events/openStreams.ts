@@ -13,8 +13,8 @@ export type OpenStream = {
 };
 
 /**
- * The open streams of this process. Whoever may open an intent's streams may take room from that intent only: one more than its own limit,
- * or than the process's, ends its oldest.
+ * The open streams of this process. Whoever may open an intent's streams may take room from that intent only: one more
+ * than its own limit, or than the process's, ends its oldest.
  */
 export class OpenStreams {
   /** In the order of their opening. */

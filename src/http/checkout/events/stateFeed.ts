@@ -19,7 +19,10 @@ const BEAT_ROUNDS = 100;
 const HEAD_ROUNDS = 10;
 /** Each page is read again after so many rounds, whatever has happened: changed looks write no event. */
 const REFRESH_ROUNDS = 150;
-/** Pages that one round reads for a block or for their age. Others wait for the next rounds, so that no round holds up requests. */
+/**
+ * Pages that one round reads for a block or for their age. Others wait for the next rounds, so that no round holds up
+ * requests.
+ */
 const QUIET_READS_MAX = 20;
 const READ_BATCH_MAX = 20;
 const RETRY_MS = 1_000;
@@ -36,9 +39,9 @@ type Watched = {
 };
 
 /**
- * One reader for all pages that this process keeps open. It looks for committed events and transfers ten times a second, in one statement whatever
- * the number of pages, and reads the states of those alone that changed. So any process finds what any other has written, and an open page
- * that nothing happens to costs next to nothing.
+ * One reader for all pages that this process keeps open. It looks for committed events and transfers ten times a
+ * second, in one statement whatever the number of pages, and reads the states of those alone that changed. So any
+ * process finds what any other has written, and an open page that nothing happens to costs next to nothing.
  */
 export class StateFeed {
   readonly #world: FeedWorld;
@@ -53,7 +56,10 @@ export class StateFeed {
     this.#changes = new ChangeReader(world.db);
   }
 
-  /** Reports the state of an intent within a tenth of a second, unless it has the version `known`, and then each new one. Returns the end. */
+  /**
+   * Reports the state of an intent within a tenth of a second, unless it has the version `known`, and then each new
+   * one. Returns the end.
+   */
   subscribe(intentId: string, known: string | undefined, listener: StateListener): () => void {
     this.#subscriptions += 1;
     const beatRound = this.#subscriptions % BEAT_ROUNDS;
@@ -110,7 +116,9 @@ export class StateFeed {
       if (this.#round % BEAT_ROUNDS === beatRound) for (const listener of listeners.keys()) listener.onBeat();
   }
 
-  /** Pages to be read for a block or for their age: the ones that were read longest ago, so that none waits permanently. */
+  /**
+   * Pages to be read for a block or for their age: the ones that were read longest ago, so that none waits permanently.
+   */
   #listDue(): Watched[] {
     const due = [...this.#watched.values()].filter((entry) => this.#isNextBlockDue(entry) || this.#isStale(entry));
     const age = ({ readAtRound = this.#round }: Watched) => this.#round - readAtRound;

@@ -29,7 +29,10 @@ export function sendFile(request: FastifyRequest, reply: FastifyReply, file: Ser
   return acceptsGzip(request) ? reply.header("content-encoding", "gzip").send(gzipped) : reply.send(plain);
 }
 
-/** Sends a rendered document. It holds no secret beside what a reader could reflect into it, so compressing both tells nobody anything. */
+/**
+ * Sends a rendered document. It holds no secret beside what a reader could reflect into it, so compressing both tells
+ * nobody anything.
+ */
 export async function sendDocument(request: FastifyRequest, reply: FastifyReply, html: string): Promise<FastifyReply> {
   if (!acceptsGzip(request)) return reply.send(html);
   const body = await compress(html);

@@ -6,7 +6,9 @@ import type { RateLimiters } from "../../rate/rateLimiters.ts";
 
 // Limits of the page's routes, which need no API key.
 
-/** Requests in any 60 seconds: of one session, and of all sessions behind one address. Many payers may share an address. */
+/**
+ * Requests in any 60 seconds: of one session, and of all sessions behind one address. Many payers may share an address.
+ */
 const LIMITS = {
   page: { perSession: 120, perNetwork: 1_200 },
   session: { perSession: 120, perNetwork: 600 },
@@ -26,7 +28,10 @@ export type PublicLimits = {
   acquire(route: PublicRoute, request: FastifyRequest, key: string): Promise<void>;
 };
 
-/** A request without a credential counts for its network: whoever else knows the intent's id must not lock its payer out. */
+/**
+ * A request without a credential counts for its network: whoever else knows the intent's id must not lock its payer
+ * out.
+ */
 export function visitorKey({ ip }: FastifyRequest, intentId: string): string {
   return `${toClientNetwork(ip)} ${intentId}`;
 }

@@ -34,7 +34,10 @@ export type ReadSessionRequest = {
   wantsState: boolean;
 };
 
-/** Reads the request for a session from JSON, or from a posted form with a widget token or a code. Throws the faults of bad bodies. */
+/**
+ * Reads the request for a session from JSON, or from a posted form with a widget token or a code. Throws the faults of
+ * bad bodies.
+ */
 export async function readSessionRequest(raw: IncomingMessage): Promise<ReadSessionRequest> {
   const bytes = await readBody(raw, BODY_BYTES_MAX);
   const isForm = /^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(raw.headers["content-type"] ?? "");

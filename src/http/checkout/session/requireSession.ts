@@ -59,8 +59,8 @@ export function refusalFault(reason: RefusalReason): Fault {
 }
 
 /**
- * Throws unauthorized for a request that the browser says another site has caused. A partitioned cookie goes along with those, and a
- * merchant's page should not act for its payer.
+ * Throws unauthorized for a request that the browser says another site has caused. A partitioned cookie goes along with
+ * those, and a merchant's page should not act for its payer.
  */
 export function requireSameOrigin(request: FastifyRequest): void {
   const site = request.headers["sec-fetch-site"];

@@ -26,9 +26,9 @@ const FAILED_OPENS_PER_MINUTE = 600;
 const READABLE = { "access-control-allow-origin": "*" };
 
 /**
- * Opens a session of the page. The page sends the credential from its fragment: the widget token, a handoff code, or in a merchant's page
- * the ticket. A merchant's page requests a ticket without a credential; its Origin header identifies it, because scripts cannot set that
- * header. A posted form gets the page itself, which works without JavaScript.
+ * Opens a session of the page. The page sends the credential from its fragment: the widget token, a handoff code, or in
+ * a merchant's page the ticket. A merchant's page requests a ticket without a credential; its Origin header identifies
+ * it, because scripts cannot set that header. A posted form gets the page itself, which works without JavaScript.
  */
 export async function handleSessionRequest(
   context: CheckoutContext,

@@ -15,7 +15,9 @@ import { formatUnits } from "../../../kernel/units.ts";
 import type { CheckoutOrigin, CheckoutOrigins } from "@tributary/checkout/checkoutState";
 import { explorerOf } from "./buildState.ts";
 
-/** The origins of a page: issuable ones first, and within each group those on the payout network first. A pure function. */
+/**
+ * The origins of a page: issuable ones first, and within each group those on the payout network first. A pure function.
+ */
 export function buildOrigins(catalog: Catalog, intent: IntentRow, conditions: IssuingConditions): CheckoutOrigins {
   const origins = catalog.assets.filter((asset) => asset.isOrigin);
   const built = origins.map((origin) => buildOrigin(catalog, { intent, origin, conditions }));

@@ -125,7 +125,10 @@ function toDeposit(row: StateRow, deposit: ShownDeposit, context: StateContext):
 
 type AwaitedFinality = Pick<CheckoutDeposit, "confirmations" | "required"> & { requiredSeconds: number | null };
 
-/** Where the network's own finality decides, only while it is a matter of seconds: longer estimates are too rough to count down. */
+/**
+ * Where the network's own finality decides, only while it is a matter of seconds: longer estimates are too rough to
+ * count down.
+ */
 function secondsLeft(
   { blockMs, finalizedMs }: ChainEstimates = {},
   { confirmations, required, requiredSeconds }: AwaitedFinality,
@@ -165,7 +168,10 @@ function networkName(catalog: Catalog, chain: Caip2): string {
   return findChainDescription(catalog, chain)?.name ?? chain;
 }
 
-/** On a network that the payment takes, the coin is wrong: a payer who blamed the network would send the same coin again. */
+/**
+ * On a network that the payment takes, the coin is wrong: a payer who blamed the network would send the same coin
+ * again.
+ */
 function shownReason(intent: IntentRow, deposit: ShownDeposit, { routes }: StateContext): HoldReason | null {
   const reason = holdReason(intent, deposit);
   const isTaken = routes.some(({ chain }) => chain === deposit.chain);

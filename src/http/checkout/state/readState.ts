@@ -20,7 +20,10 @@ export async function readState(world: StateWorld, intentId: string): Promise<Ch
 /** A state, and the chains whose next blocks change it. */
 export type ReadState = { state: CheckoutState; pendingChains: ReadonlySet<Caip2> };
 
-/** The states of payments, in one statement, and one more for routes that this process has not read yet. Unknown ids are left out. */
+/**
+ * The states of payments, in one statement, and one more for routes that this process has not read yet. Unknown ids are
+ * left out.
+ */
 export async function readStates(world: StateWorld, intentIds: readonly string[]): Promise<ReadState[]> {
   const rows = await readStateRows(world.db, intentIds);
   const { catalog, config, db, memory } = world;

@@ -18,7 +18,9 @@ export type StateRow = {
   /** Final money in the payout asset below the minimum, which has not counted yet. */
   waitingUnits: bigint;
   inboxes: { namespace: Namespace; reference: string; token: string; address: string }[];
-  /** Newest first: the newest deposits, and the newest transfers of any size. More than are shown, if there are more. */
+  /**
+   * Newest first: the newest deposits, and the newest transfers of any size. More than are shown, if there are more.
+   */
   transfers: TransferRow[];
   /** The last block that the watcher has read on each chain. */
   heads: ReadonlyMap<Caip2, bigint>;
@@ -37,8 +39,8 @@ type JoinedRow = IntentRow & {
 
 export const TRANSFERS_SHOWN_MAX = 10;
 
-// The ranges of one id keep the planner on the indexes that begin with it: with an equality it may walk all rows in the order of their
-// keys. Deposits have a list of their own, so that a flood of dust hides none of them.
+// The ranges of one id keep the planner on the indexes that begin with it: with an equality it may walk all rows in the
+// order of their keys. Deposits have a list of their own, so that a flood of dust hides none of them.
 const READ_STATES = `/* named: read_checkout_states */
   select ${intentColumns("intent")}, account.name as merchant_name, brand.support, brand.logo_type is not null as has_logo,
     coalesce((select holding.waiting_units from holding
@@ -76,7 +78,10 @@ const READ_STATES = `/* named: read_checkout_states */
   left join lateral (select * from account_brand where account_brand.account_id = intent.account_id offset 0) as brand on true
   where intent.id = any($1::text[])`;
 
-/** The states of intents in one statement, which reads in proportion to their number, whatever the traffic. Unknown ids are left out. */
+/**
+ * The states of intents in one statement, which reads in proportion to their number, whatever the traffic. Unknown ids
+ * are left out.
+ */
 export async function readStateRows(db: Db, intentIds: readonly string[]): Promise<StateRow[]> {
   const { rows } = await db.root.executeQuery<JoinedRow>(CompiledQuery.raw(READ_STATES, [intentIds]));
   return rows.map(toStateRow);

@@ -1,4 +1,5 @@
-// The reference: one choice of a language for all calls, and forms that send a call to this service. The key stays in this page's memory.
+// The reference: one choice of a language for all calls, and forms that send a call to this service. The key stays in
+// this page's memory.
 
 const LIVE_KEY = /^trib_live_/;
 const forms = document.querySelectorAll("form.try");

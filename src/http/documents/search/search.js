@@ -1,5 +1,5 @@
-// The search of the documentation. All entries are in one file of this service, which the first search loads. Without this script the
-// search box stays hidden, and the index page lists the same entries.
+// The search of the documentation. All entries are in one file of this service, which the first search loads. Without
+// this script the search box stays hidden, and the index page lists the same entries.
 
 const FOUND_MAX = 12;
 const box = document.querySelector("#search");

@@ -11,8 +11,8 @@ import type { intentOrigins, sourceInbox } from "./origins.ts";
 import type { paymentIntent } from "./paymentIntent.ts";
 import type { settlement } from "./settlement.ts";
 
-// The stations' record types and the schemas must agree. The compiler checks it: an optional or nullable field on one side only, a
-// different enum, or a missing field is a type error here.
+// The stations' record types and the schemas must agree. The compiler checks it: an optional or nullable field on one
+// side only, a different enum, or a missing field is a type error here.
 
 type Plain<T> = T extends readonly (infer Item)[]
   ? Plain<Item>[]

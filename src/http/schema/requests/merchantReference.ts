@@ -1,8 +1,9 @@
 import type { JsonSchema } from "../jsonSchema.ts";
 
 /**
- * Excludes control characters, line separators, bidirectional marks, and invisible or unassigned characters, because references that differ
- * only in those look equal. The joiners U+200C and U+200D are allowed: Persian, Hindi and emoji need them.
+ * Excludes control characters, line separators, bidirectional marks, and invisible or unassigned characters, because
+ * references that differ only in those look equal. The joiners U+200C and U+200D are allowed: Persian, Hindi and emoji
+ * need them.
  */
 export const merchantReference = {
   type: "string",
