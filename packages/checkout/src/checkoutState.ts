@@ -7,34 +7,29 @@ import type { InboxTerms } from "@tributary/inbox/wire";
 // All routes lie below /c/{intentId}/. A session is a cookie, or `Authorization: Bearer <bearer>` where a frame keeps
 // it in memory. Errors have the API's envelope {error: {code, message, request_id, details?, retryable?}}.
 //
-//   GET  (the page itself)      ?locale= ?theme=light|dark ?mode=inline|modal ?handoff=<code>. Answers with the page:
-//                               rendered with its
-//                               state where the cookie's session is valid, else "opening". #<widget token or ticket> is
-//                               for the script.
-//   POST session                JSON SessionRequest → 204 with the cookie, or 200 SessionResponse where storage or
-//                               wantsState asks for a
-//                               body. A form post (widgetToken=… or code=…) → 200 with the page and the cookie.
-//                               401 unauthorized, details {reason: RefusalReason}.
-//   GET  state                  200 CheckoutState. 401 as above, with reason "expired".
-//   GET  events                 text/event-stream. Each message is `event: state`, `id: <version>`, `data:
-//                               <CheckoutState>`: the whole state.
-//                               The first comes at once, unless Last-Event-ID is the current version. A comment every
-//                               10 s. On a limit
-//                               429: poll state instead.
-//   GET  origins                200 CheckoutOrigins. 404 not_found when the intent is archived.
-//   POST source-inbox           {originId} → 201 CheckoutInbox; also for the payout's own origin. Faults as in the API:
-//                               unsupported_origin,
-//                               source_inbox_not_active, source_inbox_unavailable (retry), customer_not_bound (retry),
-//                               source_inbox_refused.
-//   POST view                   {} or {originId} → 202 {recorded}. Report when an address is shown and on each choice,
-//                               at most one a second.
-//   POST handoff                {} → 201 Handoff. 401 without a session.
-//   GET  solana-pay             A transaction request of Solana Pay, for any origin and without a session: 200 {label,
-//                               icon}.
-//   POST solana-pay             {account} → 200 {transaction, message}. 400 with param "account" for a malformed one
-//                               and for one that holds
-//                               too little; 404 not_found; 503 source_inbox_not_active when nothing is left to pay.
-//   GET  logo                   The merchant's logo; 404 without one. Needs no session.
+//   GET  (the page itself)   ?locale= ?theme=light|dark ?mode=inline|modal ?handoff=<code>. Answers with the page:
+//                            rendered with its state where the cookie's session is valid, else "opening". #<widget
+//                            token or ticket> is for the script.
+//   POST session             JSON SessionRequest → 204 with the cookie, or 200 SessionResponse where storage or
+//                            wantsState asks for a body. A form post (widgetToken=… or code=…) → 200 with the page and
+//                            the cookie. 401 unauthorized, details {reason: RefusalReason}.
+//   GET  state               200 CheckoutState. 401 as above, with reason "expired".
+//   GET  events              text/event-stream. Each message is `event: state`, `id: <version>`, `data:
+//                            <CheckoutState>`: the whole state. The first comes at once, unless Last-Event-ID is the
+//                            current version. A comment every 10 s. On a limit 429: poll state instead.
+//   GET  origins             200 CheckoutOrigins. 404 not_found when the intent is archived.
+//   POST source-inbox        {originId} → 201 CheckoutInbox; also for the payout's own origin. Faults as in the API:
+//                            unsupported_origin, source_inbox_not_active, source_inbox_unavailable (retry),
+//                            customer_not_bound (retry), source_inbox_refused.
+//   POST view                {} or {originId} → 202 {recorded}. Report when an address is shown and on each choice, at
+//                            most one a second.
+//   POST handoff             {} → 201 Handoff. 401 without a session.
+//   GET  solana-pay          A transaction request of Solana Pay, for any origin and without a session: 200 {label,
+//                            icon}.
+//   POST solana-pay          {account} → 200 {transaction, message}. 400 with param "account" for a malformed one and
+//                            for one that holds too little; 404 not_found; 503 source_inbox_not_active when nothing is
+//                            left to pay.
+//   GET  logo                The merchant's logo; 404 without one. Needs no session.
 
 /** A decimal such as "25.5", without grouping and trailing zeros. */
 export type Decimal = string;
