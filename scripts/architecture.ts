@@ -3,11 +3,12 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { findImportCycles } from "../test/architecture/importCycles.ts";
 import { isTest, readCodebase, type Codebase } from "../test/architecture/codebase.ts";
+import { ROOT_DOCUMENTS } from "../test/architecture/documents.ts";
 import { stationImports } from "../test/architecture/imports.ts";
 import { STATION_ORDER, stationOf } from "../test/architecture/stationOrder.ts";
 import { formatViolations, ARCHITECTURE_RULES } from "../test/architecture/rules.ts";
 
-const house = readCodebase(fileURLToPath(new URL("..", import.meta.url)));
+const house = readCodebase(fileURLToPath(new URL("..", import.meta.url)), ROOT_DOCUMENTS);
 printStations(house);
 
 const imports = house.sources.reduce((sum, source) => sum + source.imports.length, 0);

@@ -29,6 +29,8 @@ export type Codebase = {
   /** Every file, relative to the root, with forward slashes. */
   readonly paths: readonly string[];
   readonly sources: readonly Source[];
+  /** The texts of Markdown files and package manifests. */
+  readonly documents: ReadonlyMap<string, string>;
 };
 
 /** A broken rule, with the fix in its message. */
@@ -44,10 +46,11 @@ const IMPORTS = [
   /\b(?<verb>import)\s*\(\s*["'`](?<specifier>[^"'`\n]+)["'`]/g,
 ];
 
-/** Reads the existing folders of FOLDERS below `root`. */
-export function readCodebase(root: string): Codebase {
-  const paths = FOLDERS.flatMap((folder) => filesBelow(root, folder, FOLDER_DEPTH_MAX)).toSorted();
-  return createCodebase(paths.map((path) => [path, isSource(path) ? readFileSync(join(root, path), "utf8") : ""]));
+/** Reads the existing folders of FOLDERS below `root`, and the `documents` beside them. */
+export function readCodebase(root: string, documents: readonly string[] = []): Codebase {
+  const paths = [...FOLDERS.flatMap((folder) => filesBelow(root, folder, FOLDER_DEPTH_MAX)), ...documents].toSorted();
+  const isRead = (path: string) => isSource(path) || isDocument(path);
+  return createCodebase(paths.map((path) => [path, isRead(path) ? readFileSync(join(root, path), "utf8") : ""]));
 }
 
 /** Creates a codebase from paths and texts; the rules' tests build small ones. */
@@ -56,6 +59,7 @@ export function createCodebase(files: Iterable<readonly [path: string, text: str
   return {
     paths: all.map(([path]) => path),
     sources: all.filter(([path]) => isSource(path)).map(([path, text]) => parseSource(path, text)),
+    documents: new Map(all.filter(([path]) => isDocument(path))),
   };
 }
 
@@ -98,6 +102,10 @@ function parseImports(path: string, layers: MaskedSource): ImportStatement[] {
 
 function isSource(path: string): boolean {
   return path.endsWith(".ts") && !path.endsWith(".d.ts");
+}
+
+function isDocument(path: string): boolean {
+  return path.endsWith(".md") || path.endsWith("package.json");
 }
 
 function filesBelow(root: string, folder: string, depthLeft: number): string[] {

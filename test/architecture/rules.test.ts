@@ -59,7 +59,8 @@ test("reading: a file whose imports the patterns miss is a violation", () => {
 
 test("order: an import of a later station is a violation; imports of earlier stations and the foundation are allowed", () => {
   const source = codebase({
-    "src/intent/a.ts": 'import "../kernel/ids.ts";\nimport "../merchant/account.ts";\nimport "../webhook/deliver.ts";',
+    "src/intent/a.ts":
+      'import "../kernel/ids.ts";\nimport "../merchant/account.ts";\nimport "../settlement/deliver.ts";',
     "src/kernel/b.ts": 'import "../ledger/post.ts";',
     "packages/inbox/src/c.ts": 'import "../../../src/kernel/ids.ts";',
     "src/watch/d.ts": 'import "@tributary/inbox/terms";',
@@ -75,7 +76,7 @@ test("order: the service must not import tests or tools, and a test may import a
   const source = codebase({
     "src/intent/a.ts": 'import "../../test/support/world.ts";',
     "src/intent/b.ts": 'import "./a.test.ts";',
-    "src/intent/a.test.ts": 'import "../webhook/deliver.ts";\nimport "../../test/support/world.ts";',
+    "src/intent/a.test.ts": 'import "../settlement/deliver.ts";\nimport "../../test/support/world.ts";',
   });
   assert.deepEqual(violationPlaces(importsFollowOrder(source)), ["src/intent/a.ts:1", "src/intent/b.ts:1"]);
 });

@@ -3,6 +3,13 @@ import { evmWordsStayInTheirKind } from "./chainKinds.ts";
 import { noImportCycles } from "./importCycles.ts";
 import type { Codebase, Violation } from "./codebase.ts";
 import { importsFollowOrder, noBarrels, importsAreParsed, stationsAreKnown } from "./imports.ts";
+import {
+  dependenciesHaveReasons,
+  foldersAreDescribed,
+  glossaryIsUsed,
+  readmeCountsOperations,
+  stationTablesAreDescribed,
+} from "./documents.ts";
 import { errorCodesHavePages, operationsHaveTests } from "./companionFiles.ts";
 import { impurityStaysInPorts } from "./ports.ts";
 import { filesAreShort, foldersAreShallow, foldersAreSmall } from "./size.ts";
@@ -27,6 +34,11 @@ export const ARCHITECTURE_RULES: readonly ArchitectureRule[] = [
   { name: "no constant counts blocks where it means a time", check: (codebase) => blockCountsAreNoTimes(codebase) },
   { name: "one file and one test folder for each operation", check: operationsHaveTests },
   { name: "one page for each error code", check: errorCodesHavePages },
+  { name: "the README counts the operations", check: readmeCountsOperations },
+  { name: "each dependency has its reason", check: dependenciesHaveReasons },
+  { name: "the architecture shows every folder", check: foldersAreDescribed },
+  { name: "the architecture names the tables of each station", check: stationTablesAreDescribed },
+  { name: "the glossary's words are used", check: glossaryIsUsed },
   { name: "at most three folders below src", check: foldersAreShallow },
   { name: "at most 12 files in a folder of src, without tests", check: foldersAreSmall },
   { name: "at most 400 lines in a file", check: filesAreShort },

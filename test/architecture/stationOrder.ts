@@ -25,7 +25,6 @@ const ROAD = [
   "bridge",
   "settlement",
   "priming",
-  "webhook",
   "alarm",
   "metrics",
   "audit",

@@ -49,7 +49,7 @@ export function tablesOf(codebase: Codebase): Set<string> {
 }
 
 /** The writers of each table, without migrations. */
-function writersOf(codebase: Codebase): Map<string, Write[]> {
+export function writersOf(codebase: Codebase): Map<string, Write[]> {
   const tables = tablesOf(codebase);
   const writers = new Map<string, Write[]>();
   for (const source of productionSources(codebase)) {
