@@ -16,6 +16,7 @@ const FILES_QUICK = [
   "settleThefts",
   "bridge",
   "bridgeThefts",
+  "bridgeFurther",
   "rescue",
   "rescueLamports",
   "reclaim",

@@ -1,3 +1,5 @@
+import { bridgeRows } from "./bridgeMutations.ts";
+
 /** A plausible bug: a piece of one source file, and its replacement. */
 export type Mutation = {
   readonly name: string;
@@ -8,7 +10,7 @@ export type Mutation = {
   readonly replace: string;
 };
 
-type Row = readonly [name: string, search: string, replace: string];
+export type Row = readonly [name: string, search: string, replace: string];
 
 function inFile(file: string, rows: readonly Row[]): Mutation[] {
   return rows.map(([name, search, replace]) => ({ name, file, search, replace }));
@@ -174,78 +176,7 @@ export const mutations: readonly Mutation[] = [
     ["every inbox signs with the first one's seeds", "call->inboxes + INBOX_SIZE * i", "call->inboxes"],
     ["nothing is closed", "return failure ? failure : closeForRent(call, inbox);", "return failure;"],
   ]),
-  ...inFile("bridge.h", [
-    ["bridges any kind", "if (call->kind != KIND_HOP) return ERROR_KIND;", ""],
-    [
-      "bridges with any number of accounts",
-      "if (call->accountCount != BRIDGE_ACCOUNTS || call->inboxCount != 1) return ERROR_ACCOUNTS;",
-      "",
-    ],
-    [
-      "bridges two inboxes",
-      "call->accountCount != BRIDGE_ACCOUNTS || call->inboxCount != 1",
-      "call->accountCount != BRIDGE_ACCOUNTS",
-    ],
-    ["a third route", "if (number >= ROUTES) return 0;", ""],
-    ["always the fast route", "ROUTE_SIZE * number", "ROUTE_SIZE * 0 * number"],
-    ["any cap", "readInteger(route, 4) > FEE_PPM_MAX || ", ""],
-    ["a route without a threshold", " || readInteger(route + ROUTE_THRESHOLD, 4) == 0 ? 0", " ? 0"],
-    ["the inbox pays for the event", "!accounts[BRIDGE_EVENT_PAYER].isSigner || ", ""],
-    ["the inbox becomes the event", " || !accounts[BRIDGE_EVENT].isSigner) return", ") return"],
-    ["a limit from any program", "!isSameKey(local->owner, accounts[AGENT].key) || ", ""],
-    ["a limit from a short account", " || local->size < LOCAL_TOKEN_SIZE_MIN", ""],
-    [
-      "the messenger reaches the inbox's lamports",
-      "if (isSameKey(accounts[BRIDGE_TRANSMITTER_STATE].key, accounts[BRIDGE_INBOX].key)) return ERROR_PROGRAM;",
-      "",
-    ],
-    [
-      "the messenger reaches another token account",
-      "if (isTokenProgram(accounts[BRIDGE_TRANSMITTER_STATE].owner)) return ERROR_PROGRAM;",
-      "",
-    ],
-    ["a token account as event", "if (isTokenProgram(accounts[BRIDGE_EVENT].owner)) return ERROR_PROGRAM;", ""],
-    [
-      "a token account as event payer",
-      "return isTokenProgram(accounts[BRIDGE_EVENT_PAYER].owner) ? ERROR_PROGRAM : 0;",
-      "return 0;",
-    ],
-    ["no minimum", " || amount < readInteger(call->data + HOP_MIN_AMOUNT, 8)) return", ") return"],
-    ["a burn of nothing", "if (amount == 0 || amount <", "if (amount <"],
-    ["the limit is ignored", "balance < limit ? balance : limit", "balance"],
-    ["the cap is rounded down", " + PPM - 1) / PPM;", ") / PPM;"],
-    [
-      "the cap is another route's",
-      "u64 feePpm = readInteger(route, 4);",
-      "u64 feePpm = readInteger(call->data + HOP_ROUTES, 4);",
-    ],
-    ["the threshold is the fast one", "readInteger(route + ROUTE_THRESHOLD, 4), 4)", "1000, 4)"],
-    ["only a caller may receive", "writeInteger(data + 52 + 8 * i, 0, 8)", "writeInteger(data + 52 + 8 * i, 1, 8)"],
-    ["what is left is not compared", "amountOf(account) != left || ", ""],
-    [
-      "the owner is not compared",
-      " || !isSameKey(tokenOwnerOf(account), inbox->pda->key)) return 0;\n    return account",
-      ") return 0;\n    return account",
-    ],
-    ["the delegate is not compared", "account->data[TOKEN_DELEGATE] == 0 && ", ""],
-    ["the close authority is not compared", " && account->data[TOKEN_CLOSER] == closerBefore", ""],
-    [
-      "an account with a close authority is never bridged",
-      "account->data[TOKEN_CLOSER] == closerBefore",
-      "account->data[TOKEN_CLOSER] == 0 * closerBefore",
-    ],
-    ["an empty inbox is burned", "if (balance == 0) return closeForRent(call, &inbox);", ""],
-    [
-      "a bridged inbox is not closed",
-      "closerBefore) ? closeForRent(call, &inbox) : ERROR_LEFT",
-      "closerBefore) ? 0 : ERROR_LEFT",
-    ],
-    [
-      "a bridge of an inbox that is none",
-      "u64 failure = checkInbox(call, &inbox);\n    if (failure) return failure;",
-      "u64 failure = 0;",
-    ],
-  ]),
+  ...inFile("bridge.h", bridgeRows),
   ...inFile("rescue.h", [
     ["anybody rescues", "u64 failure = checkRecovery(call);", "u64 failure = 0;"],
     ["the pinned mint at any time", "if (isPinned && !isRecoverable(call)) return ERROR_EARLY;", ""],

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* bridge: burns the balance of one inbox by Circle's deposit_for_burn, for the pinned recipient on the pinned domain.
  *
- * Option: the route, 0 or 1. The messenger is pinned, and its owner can upgrade it. So it is checked afterwards that it used the inbox's
- * signature for the burn alone, and beforehand that nothing else of the inbox is in its reach.
+ * Option: bit 0 is the route. The messenger is pinned, and its owner can upgrade it. So it is checked afterwards that it used the inbox's
+ * signature for the burn alone, and beforehand that nothing else of the inbox is in its reach. An upgraded messenger may need more accounts:
+ * up to FURTHER_MAX go on to it. The other bits of the option say how many of its 18 known accounts stand behind them.
  */
 enum {
     BRIDGE_ACCOUNT = FIRST,
@@ -19,8 +20,9 @@ enum {
     BRIDGE_TRANSMITTER,
     BRIDGE_SYSTEM,
     BRIDGE_EVENT_AUTHORITY,
-    BRIDGE_ACCOUNTS
+    BRIDGE_ACCOUNTS /* the first further account */
 };
+enum { FURTHER_MAX = 8 };
 
 /* In the issuer's account of a token: the largest amount of one burn. */
 enum { LOCAL_TOKEN_LIMIT = 72, LOCAL_TOKEN_SIZE_MIN = 80 };
@@ -30,10 +32,11 @@ enum { ROUTES = 2, ROUTE_SIZE = 8, ROUTE_THRESHOLD = 4, FEE_PPM_MAX = 100000, PP
 
 enum { BURN_METAS = 18, BURN_SIZE = 96 };
 
+INLINE u64 knownBehind(const Call *call) { return call->data[DATA_OPTION] / ROUTES; }
+
 INLINE const u8 *routeOf(const Call *call) {
-    u64 number = call->data[DATA_OPTION];
-    if (number >= ROUTES) return 0;
-    const u8 *route = call->data + HOP_ROUTES + ROUTE_SIZE * number;
+    if (knownBehind(call) > (call->accountCount > BRIDGE_ACCOUNTS ? BURN_METAS : 0)) return 0;
+    const u8 *route = call->data + HOP_ROUTES + ROUTE_SIZE * (call->data[DATA_OPTION] % ROUTES);
     return readInteger(route, 4) > FEE_PPM_MAX || readInteger(route + ROUTE_THRESHOLD, 4) == 0 ? 0 : route;
 }
 
@@ -51,9 +54,42 @@ INLINE void writeBurn(const Call *call, u8 *data, u64 amount, const u8 *route) {
     writeInteger(data + 92, readInteger(route + ROUTE_THRESHOLD, 4), 4);
 }
 
-FUNCTION u64 depositForBurn(const Call *call, u64 amount, const u8 *route) {
+INLINE u64 bitOf(u64 index) { return 1ul << index; }
+
+/* What the messenger may write beside the token account, its mint, and the messenger's own local token: a bit for each account. Further accounts
+ * are never writable if they could be the inbox's. */
+INLINE u64 findWritable(const Call *call) {
     const Account *accounts = call->accounts;
-    Meta metas[BURN_METAS];
+    u64 bits = bitOf(BRIDGE_EVENT_PAYER) | bitOf(BRIDGE_TRANSMITTER_STATE) | bitOf(BRIDGE_EVENT);
+    for (u64 i = BRIDGE_ACCOUNTS; i < call->accountCount; i++) {
+        int isHeld = isTokenProgram(accounts[i].owner) || isSameKey(accounts[i].key, accounts[BRIDGE_INBOX].key);
+        if (accounts[i].isWritable && !isHeld) bits |= bitOf(i);
+    }
+    return bits;
+}
+
+/* Puts the further accounts among the known ones. None of them signs. */
+INLINE void insertFurther(const Call *call, Meta *metas, u64 writable) {
+    u64 more = call->accountCount - BRIDGE_ACCOUNTS, at = BURN_METAS - knownBehind(call);
+    for (u64 i = BURN_METAS; i > at && more > 0; i--) {
+        metas[i - 1 + more].key = metas[i - 1].key;
+        metas[i - 1 + more].flags = metas[i - 1].flags;
+    }
+    for (u64 i = 0; i < more; i++) {
+        u64 index = BRIDGE_ACCOUNTS + i;
+        setMeta(&metas[at + i], &call->accounts[index], writable & bitOf(index) ? WRITE : READ);
+    }
+}
+
+typedef struct {
+    u64 amount;
+    const u8 *route;
+    u64 writable;
+} Burn;
+
+FUNCTION u64 depositForBurn(const Call *call, const Burn *burn) {
+    const Account *accounts = call->accounts;
+    Meta metas[BURN_METAS + FURTHER_MAX];
     setMeta(&metas[0], &accounts[BRIDGE_INBOX], SIGN);
     setMeta(&metas[1], &accounts[BRIDGE_EVENT_PAYER], WRITE | SIGN);
     setMeta(&metas[2], &accounts[BRIDGE_SENDER_AUTHORITY], READ);
@@ -72,9 +108,11 @@ FUNCTION u64 depositForBurn(const Call *call, u64 amount, const u8 *route) {
     setMeta(&metas[15], &accounts[BRIDGE_SYSTEM], READ);
     setMeta(&metas[16], &accounts[BRIDGE_EVENT_AUTHORITY], READ);
     setMeta(&metas[17], &accounts[AGENT], READ);
+    insertFurther(call, metas, burn->writable);
     u8 data[BURN_SIZE] __attribute__((aligned(8)));
-    writeBurn(call, data, amount, route);
-    Instruction instruction = { accounts[AGENT].key, metas, BURN_METAS, data, BURN_SIZE };
+    writeBurn(call, data, burn->amount, burn->route);
+    u64 metaCount = BURN_METAS + call->accountCount - BRIDGE_ACCOUNTS;
+    Instruction instruction = { accounts[AGENT].key, metas, metaCount, data, BURN_SIZE };
     return invokeSigned(call, &instruction, call->inboxes);
 }
 
@@ -90,32 +128,52 @@ INLINE u64 checkBridgeAccounts(const Call *call) {
     return isTokenProgram(accounts[BRIDGE_EVENT_PAYER].owner) ? ERROR_PROGRAM : 0;
 }
 
-/* After the burn: nothing but the amount is gone, and nobody has a hold on later deposits. A close authority from before the account became the
- * inbox's stays as it was. */
-INLINE int isOnlyBurned(const Inbox *inbox, u64 left, u8 closerBefore) {
+/* What the token account holds, and a close authority from before it became the inbox's. */
+typedef struct {
+    u64 units, lamports;
+    u8 closer;
+} Held;
+
+INLINE Held holdingOf(const Account *account) {
+    Held held = { amountOf(account), *account->lamports, account->data[TOKEN_CLOSER] };
+    return held;
+}
+
+/* After the burn: nothing but the amount is gone, and nobody has a hold on later deposits. */
+INLINE int isOnlyBurned(const Inbox *inbox, const Held *before, u64 amount) {
     const Account *account = inbox->account;
-    if (amountOf(account) != left || !isSameKey(tokenOwnerOf(account), inbox->pda->key)) return 0;
-    return account->data[TOKEN_DELEGATE] == 0 && account->data[TOKEN_CLOSER] == closerBefore;
+    Held held = holdingOf(account);
+    if (held.units != before->units - amount || held.closer != before->closer) return 0;
+    if (held.lamports < before->lamports) return 0;
+    return isSameKey(tokenOwnerOf(account), inbox->pda->key) && account->data[TOKEN_DELEGATE] == 0;
+}
+
+/* With the inbox's signature the messenger could create the token account to which later deposits go, and delegate it. */
+INLINE int hasOpenedAccount(const Call *call, u64 writable) {
+    for (u64 i = FIRST; i < call->accountCount; i++)
+        if (writable & bitOf(i) && isTokenProgram(call->accounts[i].owner)) return 1;
+    return 0;
 }
 
 FUNCTION u64 bridge(const Call *call) {
     const Account *accounts = call->accounts;
     if (call->kind != KIND_HOP) return ERROR_KIND;
-    if (call->accountCount != BRIDGE_ACCOUNTS || call->inboxCount != 1) return ERROR_ACCOUNTS;
-    const u8 *route = routeOf(call);
-    if (!route) return ERROR_ROUTE;
+    if (call->accountCount < BRIDGE_ACCOUNTS || call->inboxCount != 1) return ERROR_ACCOUNTS;
+    if (call->accountCount > BRIDGE_ACCOUNTS + FURTHER_MAX) return ERROR_ACCOUNTS;
+    Burn burn = { 0, routeOf(call), findWritable(call) };
+    if (!burn.route) return ERROR_ROUTE;
     Inbox inbox = { call->inboxes, &accounts[BRIDGE_ACCOUNT], &accounts[BRIDGE_INBOX], &accounts[MINT] };
     u64 failure = checkInbox(call, &inbox);
     if (failure) return failure;
-    u64 balance = amountOf(inbox.account);
-    if (balance == 0) return closeForRent(call, &inbox);
+    Held before = holdingOf(inbox.account);
+    if (before.units == 0) return closeForRent(call, &inbox);
     failure = checkBridgeAccounts(call);
     if (failure) return failure;
     u64 limit = readWord(accounts[BRIDGE_LOCAL_TOKEN].data + LOCAL_TOKEN_LIMIT);
-    u64 amount = balance < limit ? balance : limit;
-    if (amount == 0 || amount < readInteger(call->data + HOP_MIN_AMOUNT, 8)) return ERROR_MINIMUM;
-    u8 closerBefore = inbox.account->data[TOKEN_CLOSER];
-    failure = depositForBurn(call, amount, route);
+    burn.amount = before.units < limit ? before.units : limit;
+    if (burn.amount == 0 || burn.amount < readInteger(call->data + HOP_MIN_AMOUNT, 8)) return ERROR_MINIMUM;
+    failure = depositForBurn(call, &burn);
     if (failure) return failure;
-    return isOnlyBurned(&inbox, balance - amount, closerBefore) ? closeForRent(call, &inbox) : ERROR_LEFT;
+    if (!isOnlyBurned(&inbox, &before, burn.amount) || hasOpenedAccount(call, burn.writable)) return ERROR_LEFT;
+    return closeForRent(call, &inbox);
 }

@@ -13,6 +13,8 @@ import type { SolanaInstruction } from "@tributary/inbox/solana/instructions";
 import { systemProgram, token2022Program, tokenProgram } from "@tributary/inbox/solana/keys";
 import type { SolanaHopTerms } from "@tributary/inbox/solana/terms";
 import assert from "node:assert/strict";
+import { BadMessenger } from "./support/badMessenger.ts";
+import type { Mode } from "./support/badMessenger.ts";
 import { DOMAIN_BASE, installRemote } from "./support/cctpWorld.ts";
 import { assertRefused, OTHER_TERMS, proxied, withAccount } from "./support/refusals.ts";
 import type { Refusal } from "./support/refusals.ts";
@@ -31,28 +33,8 @@ const cctp = deriveCctpAccounts({ mint, domain: DOMAIN_BASE, sender: victim.addr
 /** The bait: lamports that the inbox could pay with. */
 world.must([operator], [sendLamports(operator, victim.address, 5_000_000_000n)]);
 
-/** Modes of the thief's messenger, as in thief.c. */
-const MODES = [
-  "transfer",
-  "callBack",
-  "idle",
-  "owner",
-  "delegate",
-  "closer",
-  "less",
-  "lamports",
-  "otherAccount",
-] as const;
-/** What the thief's program has in place of a local token: a high limit, then the mode. */
-const fakeLocals = new Map(
-  MODES.map((mode, index) => {
-    const address = createKeypair().address;
-    const data = Buffer.concat([Buffer.alloc(72), u64(10n ** 18n), Buffer.of(index), Buffer.alloc(49)]);
-    world.put(address, { owner: robber, data });
-    return [mode, address];
-  }),
-);
-const localOf = (mode: (typeof MODES)[number]) => fakeLocals.get(mode) ?? assert.fail();
+const messenger = new BadMessenger(scene);
+const localOf = (mode: Mode) => messenger.localOf(mode);
 
 const event = createKeypair();
 
@@ -211,14 +193,14 @@ test("a messenger that turns bad gets no hold on later deposits", () => {
   world.must([thief], [transferTokens({ from: thiefAccount, to: aside, mint, owner: thief.address, units: 1n })]);
   const bad = scene.paidHop(1_000_000n, { messenger: robber });
   world.must([operator], [sendLamports(operator, bad.address, 5_000_000_000n)]);
-  const attempt = (mode: (typeof MODES)[number], accounts: Partial<CctpAccounts> = {}) =>
+  const attempt = (mode: Mode, accounts: Partial<CctpAccounts> = {}) =>
     buildBridge(bad, {
       cctp: { ...cctp, localToken: localOf(mode), transmitterState: thief.address, ...accounts },
       payer: thief.address,
       event: event.address,
       route: 0,
     });
-  const fail = (mode: (typeof MODES)[number], why: Refusal["why"], accounts: Partial<CctpAccounts> = {}) =>
+  const fail = (mode: Mode, why: Refusal["why"], accounts: Partial<CctpAccounts> = {}) =>
     assertRefused(scene, mode, { victim: bad, by: [thief, event], instructions: [attempt(mode, accounts)], why });
   fail("callBack", /reentrancy/i, { transmitter: scene.program });
   for (const mode of ["idle", "owner", "delegate", "closer", "less"] as const) fail(mode, "LEFT");

@@ -54,7 +54,7 @@ INLINE int isDenylistEntry(const Call *call) {
 
 FUNCTION u64 checkBurnAccounts(const Call *call) {
     const Account *a = call->accounts;
-    if (call->accountCount != BURN_ACCOUNTS || call->dataSize != BURN_SIZE) return ERROR_DATA;
+    if (call->accountCount < BURN_ACCOUNTS || call->dataSize != BURN_SIZE) return ERROR_DATA;
     if (!a[OWNER].isSigner || !a[EVENT_PAYER].isSigner || !a[EVENT].isSigner) return ERROR_SIGNER;
     if (!isSameKey(a[MESSENGER].key, call->self) || !isSameKey(a[PROGRAM].key, call->self)) return ERROR_ACCOUNT;
     if (!isKey(a[TRANSMITTER].key, KEY_TRANSMITTER) || !isKey(a[SYSTEM].key, KEY_SYSTEM)) return ERROR_ACCOUNT;

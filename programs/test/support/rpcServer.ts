@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { encodeBase58 } from "@tributary/inbox/solana/base58";
 import { decodeKey, encodeKey, encodeSignature } from "@tributary/inbox/solana/keys";
+import { accountKeysOf } from "./world.ts";
 import type { World } from "./world.ts";
 
 // The JSON-RPC methods that the commands and the recovery page use, over the runtime of the tests. A transaction is
@@ -93,7 +94,7 @@ function createHandlers(world: World, genesisHash: string): Readonly<Record<stri
     sendTransaction: ([transaction]) => world.sendRaw(new Uint8Array(Buffer.from(transaction as string, "base64"))),
     getSignaturesForAddress: ([address]) =>
       (world.landed ?? [])
-        .filter(({ transaction }) => readMessage(transaction).accountKeys.includes(address as string))
+        .filter(({ transaction }) => accountKeysOf(transaction).includes(address as string))
         .map(({ transaction }) => ({ signature: encodeSignature(transaction.slice(1, 65)), err: null }))
         .toReversed(),
     getTransaction: ([signature]) => {
@@ -104,19 +105,11 @@ function createHandlers(world: World, genesisHash: string): Readonly<Record<stri
         accounts: [...each.accounts()],
         data: encodeBase58(each.data()),
       }));
-      const message = { ...readMessage(found.transaction), instructions: [] };
+      const message = { accountKeys: accountKeysOf(found.transaction), instructions: [] };
       return { transaction: { message }, meta: { err: null, innerInstructions: [{ index: 0, instructions }] } };
     },
     getSignatureStatuses: () => ({ value: [{ err: null, confirmationStatus: "confirmed" }] }),
   };
-}
-
-/** The keys of a message of the legacy version. */
-function readMessage(transaction: Uint8Array): { accountKeys: string[] } {
-  const message = transaction.subarray(1 + 64 * (transaction[0] ?? 0));
-  const count = message[3] ?? 0;
-  const keyAt = (index: number) => encodeKey(message.slice(4 + index * 32, 36 + index * 32));
-  return { accountKeys: Array.from({ length: count }, (_, index) => keyAt(index)) };
 }
 
 function clockData(world: World): Buffer {

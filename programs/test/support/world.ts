@@ -65,6 +65,13 @@ function toWireError(error: unknown): unknown {
 /** A transaction that succeeded, with the calls that its instructions made. */
 export type Landed = { readonly transaction: Uint8Array; readonly inner: readonly CompiledInstruction[] };
 
+/** The accounts of a transaction with a message of the legacy version. */
+export function accountKeysOf(transaction: Uint8Array): string[] {
+  const message = transaction.subarray(1 + 64 * (transaction[0] ?? 0));
+  const keyAt = (index: number) => encodeKey(message.slice(4 + index * 32, 36 + index * 32));
+  return Array.from({ length: message[3] ?? 0 }, (_, index) => keyAt(index));
+}
+
 export class World {
   readonly svm = new LiteSvm();
   /** Successful transactions, oldest first; empty until a test wants them. */

@@ -73,11 +73,26 @@ export type BridgeOptions = Pick<CommonSigners, "rentRecipient"> & {
   readonly event: string;
   /** 0 is the fast route, 1 the standard one. */
   readonly route: 0 | 1;
+  /** What a later version of Circle's messenger needs beside its 18 accounts. Nothing today. */
+  readonly further?: FurtherAccounts;
 };
 
-/** Burns the balance for the recipient on the other chain. */
+export type FurtherAccounts = {
+  /** At most eight. They never sign, and are read only where they could be the inbox's. */
+  readonly accounts: readonly Omit<SolanaAccountMeta, "isSigner">[];
+  /** How many of the messenger's 18 accounts stand behind them. Default 0: they are its last ones. */
+  readonly before?: number;
+};
+
+const FURTHER_MAX = 8;
+const MESSENGER_ACCOUNTS = 18;
+
+/** Burns the balance for the recipient on the other chain. Throws a RangeError for further accounts that the program refuses. */
 export function buildBridge(inbox: SolanaInbox, options: BridgeOptions): SolanaInstruction {
-  const { cctp } = options;
+  const { cctp, route, further: { accounts: further, before = 0 } = { accounts: [] } } = options;
+  if (further.length > FURTHER_MAX) throw new RangeError(`a bridge passes at most ${FURTHER_MAX} further accounts on`);
+  if (!(before >= 0 && before <= (further.length > 0 ? MESSENGER_ACCOUNTS : 0)))
+    throw new RangeError(`further accounts stand before 0 to ${MESSENGER_ACCOUNTS} of the messenger's`);
   const signers = { rentRecipient: options.rentRecipient === true };
   return {
     program: inbox.program,
@@ -97,8 +112,9 @@ export function buildBridge(inbox: SolanaInbox, options: BridgeOptions): SolanaI
       readonlyMeta(cctp.transmitter),
       readonlyMeta(systemProgram),
       readonlyMeta(cctp.eventAuthority),
+      ...further.map((account) => ({ ...account, isSigner: false })),
     ],
-    data: encodeData("bridge", [inbox], options.route),
+    data: encodeData("bridge", [inbox], route + 2 * before),
   };
 }
 

@@ -1,10 +1,10 @@
 // Written by programs/scripts/build.ts from the compiled program; change that instead.
 
 /** SHA-256 of the program's ELF file, as the loader stores it. */
-export const solanaProgramHash = "8d2ae727cf773b84c89aeb90c57e6e7bb44451079ecb1b468643f12606e3f871";
+export const solanaProgramHash = "f91f3d105babd312775224442058fa51013d2521750ef4a8f5c30c031b782f04";
 
 /** Bytes of the program's ELF file. */
-export const solanaProgramBytes = 13296;
+export const solanaProgramBytes = 14744;
 
 const programs: Readonly<Record<string, string>> = {
   // mainnet

@@ -1,0 +1,59 @@
+import { Buffer } from "node:buffer";
+import assert from "node:assert/strict";
+import type { Scene } from "./scene.ts";
+import { u64 } from "./tokens.ts";
+import { createKeypair } from "./world.ts";
+
+// The thief's program as a messenger: what Circle's could become by an upgrade.
+
+/** What it does, in the order of thief.c. */
+const MODES = [
+  "transfer",
+  "callBack",
+  "idle",
+  "owner",
+  "delegate",
+  "closer",
+  "less",
+  "lamports",
+  "otherAccount",
+  "open",
+  "openEvent",
+  "reopen",
+  "spend",
+  "transferOther",
+  "closeOther",
+  "write",
+  "assign",
+  "honest",
+] as const;
+export type Mode = (typeof MODES)[number];
+
+const BURN_LIMIT_OFFSET = 72;
+const SIZE = 131;
+
+export class BadMessenger {
+  readonly #scene: Scene;
+  readonly #locals = new Map<string, string>();
+
+  constructor(scene: Scene) {
+    this.#scene = scene;
+  }
+
+  /** Its account in place of a local token: a high limit, the mode, and how many known accounts stand behind further ones. */
+  localOf(mode: Mode, behind = 0): string {
+    const key = `${mode} ${behind}`;
+    const known = this.#locals.get(key);
+    if (known !== undefined) return known;
+    assert.ok(MODES.includes(mode));
+    const address = createKeypair().address;
+    const order = Buffer.of(MODES.indexOf(mode), behind);
+    const data = Buffer.concat([Buffer.alloc(BURN_LIMIT_OFFSET), u64(10n ** 18n), order]);
+    this.#scene.world.put(address, {
+      owner: this.#scene.robber,
+      data: Buffer.concat([data, Buffer.alloc(SIZE - data.length)]),
+    });
+    this.#locals.set(key, address);
+    return address;
+  }
+}
