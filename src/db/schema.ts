@@ -8,18 +8,23 @@ import type { BalanceDifferenceTable, BalancePassTable } from "./balanceTables.t
 
 export type EventTable = {
   position: GeneratedAlways<bigint>;
-  id: string;
-  account_id: string;
-  intent_id: string | null;
-  type: string;
-  livemode: boolean;
-  merchant_reference: string | null;
-  data: unknown;
-  created_at: Date;
+  /** Per account from 1, without gaps; null until it is assigned after the commit. */
   sequence: bigint | null;
+  /** `seq` of its intent; null for an event of the account itself. */
+  intent_number: bigint | null;
+  created_at: Date;
+  account_number: number;
+  type: number;
+  format: number;
+  livemode: boolean;
+  /** The 16 bytes of its id. */
+  id: Uint8Array;
+  /** The values that it shows beside pinned columns of its intent. */
+  content: unknown;
 };
 
-export type EventCounterTable = { account_id: string; last_sequence: bigint };
+/** `revision` increases with every assignment of sequences, in the order of their commits. */
+export type EventCounterTable = { account_number: number; last_sequence: bigint; revision: bigint };
 
 /** Events created up to this time may have been deleted. */
 export type EventExpiryTable = { only_row: Generated<boolean>; expired_before: Date };
@@ -117,6 +122,7 @@ export type OutgoingAttemptTable = {
 
 export type AccountTable = {
   id: string;
+  number: GeneratedAlways<number>;
   name: string;
   environment: "test" | "live";
   status: Generated<"active" | "suspended">;

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { eventsExpiredBefore } from "../event/store.ts";
+import { eventsExpiredBefore, eventTypesOf } from "../event/store.ts";
 import type { Check } from "../ledger/check.ts";
 
 /** Whether the deposit station has processed the movement's latest revision; until then the deposit may lag. */
@@ -132,8 +132,8 @@ export const depositChecks: readonly Check[] = [
     meaning: "The last event of a deposit differs from its status.",
     query: sql`
       with last_event as (
-        select distinct on (data -> 'object' ->> 'depositId') data -> 'object' ->> 'depositId' as deposit_id, type
-        from event where type like 'deposit.%' order by data -> 'object' ->> 'depositId', position desc
+        select distinct on (content ->> 0) 'dep_' || (content ->> 0) as deposit_id, type_of.name as type
+        from event join ${eventTypesOf("deposit.")} on type_of.number = event.type order by content ->> 0, position desc
       )
       select deposit.id as deposit, deposit.status, last_event.type as told
       from deposit left join last_event on last_event.deposit_id = deposit.id

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { listEventTypesOf } from "../../test/support/events.ts";
 import { thoroughDatabases, openTestDatabase } from "../../test/support/database.ts";
 import { insertAccount, insertIntent, TEST_CHAIN } from "../../test/support/intents.ts";
 import { recordMovements, setHead } from "../../test/support/movements.ts";
@@ -35,15 +36,7 @@ for (const kind of thoroughDatabases) {
       db.root.selectFrom("intent").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
     const depositsOf = async (intent: IntentRow): Promise<ListedDeposit[]> =>
       (await listDeposits(world, { intent, limit: 1_000 })).toReversed();
-    const eventsOf = async ({ id }: IntentRow) => {
-      const rows = await db.root
-        .selectFrom("event")
-        .select("type")
-        .where("intent_id", "=", id)
-        .orderBy("position")
-        .execute();
-      return rows.map((row) => row.type);
-    };
+    const eventsOf = ({ id }: IntentRow) => listEventTypesOf(db, id);
     const insertPriced = (priceTokenUnits: bigint, more: object = {}) =>
       insertIntent(db, { price_units: priceTokenUnits, price_token_units: priceTokenUnits, one_time: true, ...more });
 

@@ -1,33 +1,52 @@
-export type EventType =
-  | "payment_intent.created"
-  | "payment_intent.partially_paid"
-  | "payment_intent.paid"
-  | "payment_intent.settled"
-  | "payment_intent.reopened"
-  | "payment_intent.reversed"
-  | "payment_intent.archived"
-  | "source_inbox.issued"
-  | "deposit.seen"
-  | "deposit.confirmed"
-  | "deposit.counted"
-  | "deposit.held"
-  | "deposit.dropped"
-  | "settlement.submitted"
-  | "settlement.bridging"
-  | "settlement.landed"
-  | "settlement.held"
-  | "settlement.failed"
-  | "account.updated";
+/** The number of each type in the database. Numbers are for ever: a new type gets the next one. */
+export const EVENT_TYPES = {
+  "payment_intent.created": 1,
+  "payment_intent.partially_paid": 2,
+  "payment_intent.paid": 3,
+  "payment_intent.settled": 4,
+  "payment_intent.reopened": 5,
+  "payment_intent.reversed": 6,
+  "payment_intent.archived": 7,
+  "source_inbox.issued": 8,
+  "deposit.seen": 9,
+  "deposit.confirmed": 10,
+  "deposit.counted": 11,
+  "deposit.held": 12,
+  "deposit.dropped": 13,
+  "settlement.submitted": 14,
+  "settlement.bridging": 15,
+  "settlement.landed": 16,
+  "settlement.held": 17,
+  "settlement.failed": 18,
+  "account.updated": 19,
+  "webhook_endpoint.failing": 20,
+  "webhook_endpoint.disabled": 21,
+} as const;
+
+export type EventType = keyof typeof EVENT_TYPES;
+
+const NAMES = new Map<number, EventType>(
+  (Object.entries(EVENT_TYPES) as [EventType, number][]).map(([name, number]) => [number, name]),
+);
+
+/** Undefined for a number of a later version of this service. */
+export function eventTypeName(number: number): EventType | undefined {
+  return NAMES.get(number);
+}
+
+/** The types whose names begin with a text, such as `deposit.`. */
+export function eventTypesBelow(prefix: string): EventType[] {
+  return (Object.keys(EVENT_TYPES) as EventType[]).filter((name) => name.startsWith(prefix));
+}
 
 export type NewEvent = {
   type: EventType;
   accountId: string;
-  /** Null for an event of the account itself. */
-  intentId: string | null;
-  merchantReference: string | null;
+  /** `seq` of its intent; null for an event of the account itself. */
+  intentNumber: bigint | null;
   livemode: boolean;
   /** The resource after the change, in the API's form. */
-  object: unknown;
+  object: object;
   /** The changed fields with their earlier values; null for a new resource. */
-  previous: unknown;
+  previous: object | null;
 };

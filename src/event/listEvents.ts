@@ -1,40 +1,20 @@
-import type { Selectable } from "kysely";
+import { sql } from "kysely";
 import type { Db } from "../db/database.ts";
-import type { EventTable } from "../db/schema.ts";
-import { assert } from "../kernel/assert.ts";
-
-/** An event in the API's form. `previous` holds the changed fields' earlier values, null for a new resource. */
-export type EventRecord = {
-  id: string;
-  object: "event";
-  type: string;
-  /** From 1, without gaps, per account. */
-  sequence: number;
-  livemode: boolean;
-  apiVersion: string;
-  createdAt: string;
-  intentId: string | null;
-  merchantReference: string | null;
-  data: { object: unknown; previous: unknown };
-};
-
-/** The API version of the event format. */
-const EVENT_API_VERSION = "2026-11-01";
+import { idBytes } from "../kernel/ids.ts";
+import { shownColumns, showEvent, type EventRecord, type ShownEventRow } from "./showEvent.ts";
 
 export type EventQuery = { accountId: string; afterSequence: bigint; limit: number; intentId?: string };
 
 /** Lists an account's events after a sequence, in order and without gaps. */
 export async function listEvents(db: Db, query: EventQuery): Promise<EventRecord[]> {
-  const rows = await db.root
-    .selectFrom("event")
-    .selectAll()
-    .where("account_id", "=", query.accountId)
-    .where("sequence", ">", query.afterSequence)
-    .$if(query.intentId !== undefined, (select) => select.where("intent_id", "=", query.intentId ?? ""))
-    .orderBy("sequence")
-    .limit(query.limit)
-    .execute();
-  return rows.map(eventRecord);
+  const { rows } = await sql<ShownEventRow>`
+    select ${sql.raw(shownColumns("event"))}
+    from event left join intent on intent.seq = event.intent_number
+    where event.account_number = (select number from account where id = ${query.accountId})
+      and event.sequence is not null and event.sequence > ${query.afterSequence}
+      and ${query.intentId === undefined ? sql`true` : ofIntent(query.intentId)}
+    order by event.sequence limit ${query.limit}`.execute(db.root);
+  return rows.map(showEvent);
 }
 
 export type LatestEventsQuery = {
@@ -51,45 +31,38 @@ export type AccountEvent = EventRecord & { accountId: string };
 /** Lists the latest events, newest first: of one account by their sequence, else in the order of their insertion. */
 export async function listLatestEvents(db: Db, query: LatestEventsQuery): Promise<AccountEvent[]> {
   const { accountId, intentId, beforeId, limit } = query;
-  const order = accountId === undefined ? "position" : "sequence";
-  const rows = await db.root
-    .selectFrom("event")
-    .selectAll()
-    .where("sequence", "is not", null)
-    .$if(accountId !== undefined, (select) => select.where("account_id", "=", accountId ?? ""))
-    .$if(intentId !== undefined, (select) => select.where("intent_id", "=", intentId ?? ""))
-    .$if(beforeId !== undefined, (select) =>
-      select.where(order, "<", (event) =>
-        event
-          .selectFrom("event as last")
-          .select(`last.${order}`)
-          .where("last.id", "=", beforeId ?? ""),
-      ),
-    )
-    .orderBy(order, "desc")
-    .limit(limit)
-    .execute();
-  return rows.map((row) => ({ accountId: row.account_id, ...eventRecord(row) }));
+  const order = sql.ref(accountId === undefined ? "event.position" : "event.sequence");
+  const last = sql.ref(accountId === undefined ? "last.position" : "last.sequence");
+  const conditions = [
+    sql`event.sequence is not null`,
+    ...(accountId === undefined
+      ? []
+      : [sql`event.account_number = (select number from account where id = ${accountId})`]),
+    ...(intentId === undefined ? [] : [ofIntent(intentId)]),
+    ...(beforeId === undefined
+      ? []
+      : [sql`${order} < (select ${last} from event as last where last.id = ${eventIdBytes(beforeId)})`]),
+  ];
+  const { rows } = await sql<ShownEventRow & { accountId: string }>`
+    select ${sql.raw(shownColumns("event"))}, account.id as "accountId"
+    from event join account on account.number = event.account_number left join intent on intent.seq = event.intent_number
+    where ${sql.join(conditions, sql` and `)} order by ${order} desc limit ${limit}`.execute(db.root);
+  return rows.map((row) => ({ accountId: row.accountId, ...showEvent(row) }));
 }
 
 /** The account of an event; undefined for an unknown id. */
 export async function findAccountOfEvent(db: Db, eventId: string): Promise<string | undefined> {
-  const row = await db.root.selectFrom("event").select("account_id").where("id", "=", eventId).executeTakeFirst();
-  return row?.account_id;
+  const { rows } = await sql<{ id: string }>`
+    select account.id from event join account on account.number = event.account_number
+    where event.id = ${eventIdBytes(eventId)}`.execute(db.root);
+  return rows[0]?.id;
 }
 
-function eventRecord(row: Selectable<EventTable>): EventRecord {
-  assert(row.sequence !== null, `event ${row.id} has no sequence yet`);
-  return {
-    id: row.id,
-    object: "event",
-    type: row.type,
-    sequence: Number(row.sequence),
-    livemode: row.livemode,
-    apiVersion: EVENT_API_VERSION,
-    createdAt: row.created_at.toISOString(),
-    intentId: row.intent_id,
-    merchantReference: row.merchant_reference,
-    data: row.data as EventRecord["data"],
-  };
+function ofIntent(intentId: string) {
+  return sql<boolean>`event.intent_number = (select seq from intent where id = ${intentId})`;
+}
+
+/** Empty for a text that is no id of an event, which finds none. */
+function eventIdBytes(id: string): Uint8Array {
+  return idBytes("evt", id) ?? new Uint8Array();
 }

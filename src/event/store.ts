@@ -1,11 +1,13 @@
-import { sql } from "kysely";
+import { sql, type RawBuilder } from "kysely";
 import type { Db, Tx } from "../db/database.ts";
 import { array, type ElementType } from "../db/parameters.ts";
 import type { Entropy } from "../kernel/entropy.ts";
-import { newId } from "../kernel/ids.ts";
-import type { EventType, NewEvent } from "./event.ts";
+import { ID_BYTES } from "../kernel/ids.ts";
+import { EVENT_TYPES, eventTypesBelow, type NewEvent } from "./event.ts";
+import { currentFormat, getFormat } from "./format/formats.ts";
+import { shownColumns, type ShownEventRow } from "./showEvent.ts";
 
-/** Bounds the size of a statement: an event has about a kilobyte. */
+/** Bounds the size of a statement: an event has a few hundred bytes. */
 const ROWS_MAX = 1_000;
 
 /**
@@ -17,84 +19,95 @@ export async function appendEvents(
   world: { entropy: Entropy },
   batch: { events: readonly NewEvent[]; at: Date },
 ): Promise<void> {
-  const texts = new Map<unknown, string>();
-  const rows = batch.events.map((event) => eventRow(world.entropy, { event, at: batch.at, texts }));
+  const rows = batch.events.map((event) => eventRow(world.entropy, event, batch.at));
   for (let start = 0; start < rows.length; start += ROWS_MAX)
     await insertEvents(tx, rows.slice(start, start + ROWS_MAX));
 }
 
-/** The resources travel as one JSON array: as elements of an array of texts, all their quotes would be escaped. */
+/** The contents travel as one JSON array: as elements of an array of texts, all their quotes would be escaped. */
 async function insertEvents(tx: Tx, rows: readonly EventRow[]): Promise<void> {
-  const column = (name: Exclude<keyof EventRow, "data">, type: ElementType) =>
+  const column = (name: Exclude<keyof EventRow, "content">, type: ElementType) =>
     array(
       rows.map((row) => row[name]),
       type,
     );
   await sql`/* named: append_events */
-    insert into event (${sql.raw(EVENT_COLUMNS.join())})
-    select ${sql.raw(EVENT_COLUMNS.join())} from rows from (
-      unnest(${column("id", "text")}, ${column("account_id", "text")}, ${column("intent_id", "text")}, ${column("type", "text")},
-        ${column("livemode", "boolean")}, ${column("merchant_reference", "text")}, ${column("created_at", "timestamptz")}),
-      json_array_elements(${`[${rows.map(({ data }) => data).join()}]`}::json)
-    ) as appended (id, account_id, intent_id, type, livemode, merchant_reference, created_at, data)`.execute(tx);
+    insert into event (id, account_number, intent_number, type, format, livemode, created_at, content)
+    select id, ${sql.raw(ACCOUNT_NUMBER)}, intent_number, type, format, livemode, created_at, content
+    from rows from (
+      unnest(${column("id", "bytea")}, ${column("account_id", "text")}, ${column("intent_number", "int8")}, ${column("type", "int4")},
+        ${column("format", "int4")}, ${column("livemode", "boolean")}, ${column("created_at", "timestamptz")}),
+      json_array_elements(${`[${rows.map(({ content }) => content).join()}]`}::json)
+    ) as appended (id, account_id, intent_number, type, format, livemode, created_at, content)`.execute(tx);
 }
 
-const EVENT_COLUMNS = [
-  "id",
-  "account_id",
-  "intent_id",
-  "type",
-  "livemode",
-  "merchant_reference",
-  "data",
-  "created_at",
-] as const;
+/** A subquery uses the index of accounts for each row, whatever the planner knows about their number. */
+const ACCOUNT_NUMBER = "(select number from account where account.id = appended.account_id)";
 
 /** The parameters of `eventInsertSql`, in the order of their numbers. */
 export type EventParameters = readonly unknown[];
 
+const PARAMETERS = ["id", "account_id", "type", "format", "livemode", "created_at", "content"] as const;
+
 /**
- * SQL of the same insert, as part of a larger statement: writes the event once for each row of `sourceQuery`, a `with`
- * query of that statement that has at most one row. Parameters are numbered from `firstNumber`.
+ * SQL of the same insert, as part of a larger statement: writes the event of an intent once for each row of
+ * `sourceQuery`, a `with` query of that statement that has at most one row, with the intent's `seq`. Parameters are
+ * numbered from `firstNumber`.
  */
 export function eventInsertSql({ sourceQuery, firstNumber }: { sourceQuery: string; firstNumber: number }): string {
-  const values = EVENT_COLUMNS.map((_, index) => `$${firstNumber + index}`);
-  return `insert into event (${EVENT_COLUMNS.join()}) select ${values.join()} from ${sourceQuery}`;
+  const parameter = (name: (typeof PARAMETERS)[number]) => `$${firstNumber + PARAMETERS.indexOf(name)}`;
+  return `insert into event (id, account_number, intent_number, type, format, livemode, created_at, content)
+    select ${parameter("id")}, (select number from account where account.id = ${parameter("account_id")}), ${sourceQuery}.seq,
+      ${parameter("type")}, ${parameter("format")}, ${parameter("livemode")}, ${parameter("created_at")}, ${parameter("content")}
+    from ${sourceQuery}`;
 }
 
-export function eventParameters(world: { entropy: Entropy }, event: NewEvent, at: Date): EventParameters {
-  const row = eventRow(world.entropy, { event, at, texts: new Map() });
-  return EVENT_COLUMNS.map((column) => row[column]);
+export function eventParameters(
+  world: { entropy: Entropy },
+  event: Omit<NewEvent, "intentNumber">,
+  at: Date,
+): EventParameters {
+  const row = eventRow(world.entropy, { ...event, intentNumber: null }, at);
+  return PARAMETERS.map((name) => row[name]);
 }
 
 type EventRow = {
-  id: string;
+  id: Uint8Array;
   account_id: string;
-  intent_id: string | null;
-  type: EventType;
+  intent_number: bigint | null;
+  type: number;
+  format: number;
   livemode: boolean;
-  merchant_reference: string | null;
   /** JSON. */
-  data: string;
+  content: string;
   created_at: Date;
 };
 
-/** `texts`: the JSON of resources, because several events of one change have the same one. */
-type EventRowInput = { event: NewEvent; at: Date; texts: Map<unknown, string> };
-
-function eventRow(entropy: Entropy, { event, at, texts }: EventRowInput): EventRow {
-  const object = texts.get(event.object) ?? JSON.stringify(event.object);
-  texts.set(event.object, object);
+function eventRow(entropy: Entropy, event: NewEvent, at: Date): EventRow {
+  const format = currentFormat(event.object);
   return {
-    id: newId("evt", entropy),
+    id: entropy.bytes(ID_BYTES),
     account_id: event.accountId,
-    intent_id: event.intentId,
-    type: event.type,
+    intent_number: event.intentNumber,
+    type: EVENT_TYPES[event.type],
+    format,
     livemode: event.livemode,
-    merchant_reference: event.merchantReference,
-    data: `{"object":${object},"previous":${JSON.stringify(event.previous)}}`,
+    content: JSON.stringify(getFormat(format).store(event.object, event.previous, at.getTime())),
     created_at: at,
   };
+}
+
+/**
+ * SQL: the types below a prefix as a table `type_of` with number and name. Of a deposit's or settlement's event, the
+ * first value is its id.
+ */
+export function eventTypesOf(prefix: string): RawBuilder<unknown> {
+  const types = eventTypesBelow(prefix);
+  const numbers = array(
+    types.map((name) => EVENT_TYPES[name]),
+    "int4",
+  );
+  return sql`unnest(${numbers}, ${array(types, "text")}) as type_of (number, name)`;
 }
 
 /** SQL: events up to this time may be deleted. Checks expect events only of what is later. */
@@ -108,7 +121,7 @@ export const eventsExpiredBefore = sql<Date>`coalesce((select expired_before fro
 export async function deleteOldestEvents(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
   const oldest = await tx
     .selectFrom("event")
-    .select(["position", "account_id", "sequence", "created_at"])
+    .select(["position", "account_number", "sequence", "created_at"])
     .orderBy("position")
     .limit(limit)
     .execute();
@@ -116,9 +129,12 @@ export async function deleteOldestEvents(tx: Tx, { before, limit }: { before: Da
   const expired = kept === -1 ? oldest : oldest.slice(0, kept);
   const last = expired.at(-1)?.position;
   if (last === undefined) return 0;
-  const lowestKept = await findLowestSequences(tx, { accountIds: expired.map((row) => row.account_id), above: last });
-  const deleted = expired.filter(({ account_id, sequence }) => {
-    const lowest = lowestKept.get(account_id);
+  const lowestKept = await findLowestSequences(tx, {
+    accountNumbers: expired.map((row) => row.account_number),
+    above: last,
+  });
+  const deleted = expired.filter(({ account_number: account, sequence }) => {
+    const lowest = lowestKept.get(account);
     return lowest === undefined || (sequence !== null && sequence < lowest);
   });
   const latest = deleted.map((row) => row.created_at).reduce<Date | undefined>(latestOf, undefined);
@@ -136,35 +152,23 @@ export async function deleteOldestEvents(tx: Tx, { before, limit }: { before: Da
 /** The lowest sequence of each account among the events above a position. */
 async function findLowestSequences(
   tx: Tx,
-  { accountIds, above }: { accountIds: readonly string[]; above: bigint },
-): Promise<Map<string, bigint>> {
-  const { rows } = await sql<{ accountId: string; sequence: bigint }>`
-    select wanted.account_id as "accountId", lowest.sequence
-    from unnest(${array([...new Set(accountIds)], "text")}) as wanted (account_id) cross join lateral (
+  { accountNumbers, above }: { accountNumbers: readonly number[]; above: bigint },
+): Promise<Map<number, bigint>> {
+  const { rows } = await sql<{ account: number; sequence: bigint }>`
+    select wanted.account, lowest.sequence
+    from unnest(${array([...new Set(accountNumbers)], "int4")}) as wanted (account) cross join lateral (
       select event.sequence from event
-      where event.account_id = wanted.account_id and event.sequence is not null and event.position > ${above}
+      where event.account_number = wanted.account and event.sequence is not null and event.position > ${above}
       order by event.sequence limit 1) as lowest`.execute(tx);
-  return new Map(rows.map(({ accountId, sequence }) => [accountId, sequence]));
+  return new Map(rows.map(({ account, sequence }) => [account, sequence]));
 }
 
 function latestOf(one: Date | undefined, other: Date): Date {
   return one !== undefined && one > other ? one : other;
 }
 
-/** What logs and metrics need of an event. Fields that its resource lacks are null. */
-export type SequencedEvent = {
-  type: EventType;
-  account: string;
-  intent: string | null;
-  createdAt: Date;
-  deposit: string | null;
-  settlement: string | null;
-  /** CAIP-19. */
-  asset: string | null;
-  reason: string | null;
-  /** When the resource was created, ISO 8601. */
-  objectCreatedAt: string | null;
-};
+/** What logs and metrics need of an event that got its sequence. */
+export type SequencedEvent = ShownEventRow & { accountId: string };
 
 /** Whether events without a sequence are committed. */
 export async function hasNewEvents(db: Db): Promise<boolean> {
@@ -180,24 +184,25 @@ export async function hasNewEvents(db: Db): Promise<boolean> {
 export async function assignSequences(tx: Tx, limit: number): Promise<SequencedEvent[]> {
   const { rows } = await sql<SequencedEvent>`
     with batch as (
-      select position, account_id, row_number() over (partition by account_id order by position) as place
-      from (select position, account_id from event where sequence is null order by position limit ${limit}) as unstamped
+      select position, account_number, row_number() over (partition by account_number order by position) as place
+      from (select position, account_number from event where sequence is null order by position limit ${limit}) as unstamped
     ), batch_size as (
-      select account_id, count(*) as size from batch group by account_id
+      select account_number, count(*) as size from batch group by account_number
     ), counter as (
-      insert into event_counter (account_id, last_sequence)
-      select account_id, size from batch_size
-      on conflict (account_id) do update set last_sequence = event_counter.last_sequence + excluded.last_sequence
-      returning account_id, last_sequence
+      insert into event_counter (account_number, last_sequence, revision)
+      select account_number, size, (select coalesce(max(revision), 0) + 1 from event_counter) from batch_size
+      on conflict (account_number) do update set
+        last_sequence = event_counter.last_sequence + excluded.last_sequence, revision = excluded.revision
+      returning account_number, last_sequence
     ), numbered as (
       update event set sequence = counter.last_sequence - batch_size.size + batch.place
-      from batch join counter using (account_id) join batch_size using (account_id)
+      from batch join counter using (account_number) join batch_size using (account_number)
       where event.position = batch.position
-      returning event.position, event.type, event.account_id, event.intent_id, event.created_at, event.data -> 'object' as object
+      returning event.*
     )
-    select type, account_id as account, intent_id as intent, created_at as "createdAt",
-      object ->> 'depositId' as deposit, object ->> 'settlementId' as settlement, object ->> 'caip19' as asset,
-      object ->> 'reason' as reason, object ->> 'createdAt' as "objectCreatedAt"
-    from numbered order by position`.execute(tx);
+    select ${sql.raw(shownColumns("numbered"))}, account.id as "accountId"
+    from numbered join account on account.number = numbered.account_number
+      left join intent on intent.seq = numbered.intent_number
+    order by numbered.position`.execute(tx);
   return rows;
 }

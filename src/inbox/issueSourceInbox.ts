@@ -66,11 +66,11 @@ async function saveSourceInbox(tx: Tx, world: IssueWorld, inbox: SourceInboxRow)
   if (intent.status !== "active") throw new Fault("source_inbox_not_active");
   // The address is the intent's own inbox, which belongs to no other intent.
   assert(await insertSourceInbox(tx, inbox), `the inbox ${inbox.address} of ${intentId} belongs to another intent`);
-  const eventBase = { accountId: intent.account_id, intentId: intent.id, merchantReference: intent.merchant_reference };
   const object = { object: "source_inbox", intentId: intent.id, ...sourceInboxRecord(intent, inbox) };
   const event = {
-    ...eventBase,
     type: "source_inbox.issued",
+    accountId: intent.account_id,
+    intentNumber: intent.seq,
     livemode: intent.livemode,
     object,
     previous: null,

@@ -26,8 +26,7 @@ export async function archiveIntent(tx: Tx, world: ArchiveWorld, intentId: strin
   const event = {
     type: "payment_intent.archived",
     accountId: intent.account_id,
-    intentId: intent.id,
-    merchantReference: intent.merchant_reference,
+    intentNumber: intent.seq,
     livemode: intent.livemode,
     object,
     previous: changedFields(intentRecord(before, world.config), object),

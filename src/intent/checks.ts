@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { EVENT_TYPES } from "../event/event.ts";
 import { eventsExpiredBefore } from "../event/store.ts";
 import type { Check } from "../ledger/check.ts";
 
@@ -22,7 +23,7 @@ export const intentChecks: readonly Check[] = [
       where intent.one_time and (
         (intent.status = 'active' and ${IS_PRICE_REACHED})
         or (intent.status = 'settled' and not ${IS_PRICE_REACHED} and intent.settled_at > ${eventsExpiredBefore} and not exists (
-          select from event where event.intent_id = intent.id and event.type = 'payment_intent.reversed')))`,
+          select from event where event.intent_number = intent.seq and event.type = ${EVENT_TYPES["payment_intent.reversed"]})))`,
   },
   {
     name: "one-intent-per-destination",
@@ -36,13 +37,13 @@ export const intentChecks: readonly Check[] = [
     name: "intent-has-event",
     meaning: "An intent was created, settled or archived without an event.",
     query: sql`
-      select intent.id as intent, expected.type as missing
+      select intent.id as intent, expected.name as missing
       from intent cross join lateral (values
-        ('payment_intent.created', intent.created_at),
-        ('payment_intent.settled', intent.settled_at),
-        ('payment_intent.archived', intent.archived_at)
-      ) as expected (type, at)
+        ('created', ${EVENT_TYPES["payment_intent.created"]}::int, intent.created_at),
+        ('settled', ${EVENT_TYPES["payment_intent.settled"]}::int, intent.settled_at),
+        ('archived', ${EVENT_TYPES["payment_intent.archived"]}::int, intent.archived_at)
+      ) as expected (name, type, at)
       where expected.at > ${eventsExpiredBefore}
-        and not exists (select from event where event.intent_id = intent.id and event.type = expected.type)`,
+        and not exists (select from event where event.intent_number = intent.seq and event.type = expected.type)`,
   },
 ];

@@ -97,8 +97,6 @@ function createdEventParameters(world: CreateWorld, intent: NewIntent): EventPar
   const event = {
     type: "payment_intent.created",
     accountId: intent.account_id,
-    intentId: intent.id,
-    merchantReference: intent.merchant_reference,
     livemode: intent.livemode,
     object: intentRecord(intent, world.config),
     previous: null,

@@ -47,6 +47,7 @@ const catalog = buildCatalog({
 });
 const account = (more: Partial<AccountRow> = {}): AccountRow => ({
   id: "acct_x",
+  number: 1,
   name: "X",
   environment: "test",
   status: "active",

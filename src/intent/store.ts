@@ -206,7 +206,7 @@ function buildInsertOrRenewSql(): string {
         where occupant.price_units is not distinct from excluded.price_units and occupant.one_time = excluded.one_time
       returning *
     ), created as (
-      select from kept where id = ${placeholder("id")}
+      select seq from kept where id = ${placeholder("id")}
     ), deposit_inbox as (
       ${depositInboxInsertSql({
         sourceQuery: "created",

@@ -46,8 +46,7 @@ export async function updateAccount(
     const event = {
       type: "account.updated",
       accountId,
-      intentId: null,
-      merchantReference: null,
+      intentNumber: null,
       livemode: after.environment === "live",
       object,
       previous: changedFields(toAccountRecord(before), object),

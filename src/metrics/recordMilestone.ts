@@ -1,4 +1,5 @@
-import type { EventType } from "../event/event.ts";
+import { eventTypeName, type EventType } from "../event/event.ts";
+import { showEventData } from "../event/showEvent.ts";
 import type { SequencedEvent } from "../event/store.ts";
 import type { World } from "../world.ts";
 import { observeSettlement } from "./metrics.ts";
@@ -20,16 +21,34 @@ const MILESTONES: ReadonlySet<EventType> = new Set<EventType>([
   "settlement.failed",
 ]);
 
+/** The fields of resources that log lines name. */
+type ShownResource = {
+  depositId?: string;
+  settlementId?: string;
+  caip19?: string;
+  reason?: string | null;
+  createdAt?: string;
+};
+
 /** Logs one line for an event, and measures settlements that landed. Each event is recorded in one process, once. */
 export function recordMilestone(world: Pick<World, "log" | "memory">, event: SequencedEvent): void {
-  const { type, account, intent, deposit, settlement, asset, reason } = event;
-  const details = Object.entries({ account, intent, deposit, settlement, asset, reason });
-  const fields = Object.fromEntries(details.filter(([, value]) => value !== null));
+  const type = eventTypeName(event.type);
+  if (type === undefined) return;
+  const { depositId, settlementId, caip19, reason, createdAt }: ShownResource = showEventData(event).object;
+  const details = Object.entries({
+    account: event.accountId,
+    intent: event.pinned_id,
+    deposit: depositId,
+    settlement: settlementId,
+    asset: caip19,
+    reason,
+  });
+  const fields = Object.fromEntries(details.filter(([, value]) => value !== null && value !== undefined));
   const line = { event: type, ...fields };
   if (MILESTONES.has(type)) world.log.info(line, type);
   else world.log.debug(line, type);
-  if (type !== "settlement.landed" || event.objectCreatedAt === null || asset === null) return;
-  const seconds = (event.createdAt.getTime() - Date.parse(event.objectCreatedAt)) / 1_000;
-  const [chain = ""] = asset.split("/");
+  if (type !== "settlement.landed" || createdAt === undefined || caip19 === undefined) return;
+  const seconds = (event.created_at.getTime() - Date.parse(createdAt)) / 1_000;
+  const [chain = ""] = caip19.split("/");
   if (seconds >= 0) observeSettlement(world, { chain, seconds });
 }

@@ -62,11 +62,12 @@ async function requireCursor(world: World, cursor: string, accountId: string | u
 async function readSequences({ db }: World, accountId: string | undefined): Promise<Record<string, number>> {
   const counters = await db.root
     .selectFrom("event_counter")
-    .selectAll()
-    .$if(accountId !== undefined, (query) => query.where("account_id", "=", accountId ?? ""))
+    .innerJoin("account", "account.number", "event_counter.account_number")
+    .select(["account.id", "event_counter.last_sequence"])
+    .$if(accountId !== undefined, (query) => query.where("account.id", "=", accountId ?? ""))
     .limit(FOLLOWING_MAX)
     .execute();
-  return Object.fromEntries(counters.map((counter) => [counter.account_id, Number(counter.last_sequence)]));
+  return Object.fromEntries(counters.map((counter) => [counter.id, Number(counter.last_sequence)]));
 }
 
 async function listFollowing(

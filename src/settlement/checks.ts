@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { eventsExpiredBefore } from "../event/store.ts";
+import { eventsExpiredBefore, eventTypesOf } from "../event/store.ts";
 import type { Check } from "../ledger/check.ts";
 
 /** The sweep that a settlement landed with: that of its own inbox, or of the inbox on the settle chain. */
@@ -207,8 +207,8 @@ export const settlementChecks: readonly Check[] = [
     meaning: "A settlement's last event shows another state than the settlement.",
     query: sql`
       with last_event as (
-        select distinct on (data -> 'object' ->> 'settlementId') data -> 'object' ->> 'settlementId' as settlement_id, type
-        from event where type like 'settlement.%' order by data -> 'object' ->> 'settlementId', position desc
+        select distinct on (content ->> 0) 'set_' || (content ->> 0) as settlement_id, type_of.name as type
+        from event join ${eventTypesOf("settlement.")} on type_of.number = event.type order by content ->> 0, position desc
       )
       select settlement.id as settlement, settlement.status, last_event.type as told
       from settlement left join last_event on last_event.settlement_id = settlement.id

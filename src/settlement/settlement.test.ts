@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { listEventTypesOf } from "../../test/support/events.ts";
 import { databases, openTestDatabase } from "../../test/support/database.ts";
 import { FEE_RECIPIENT, insertIntent, randomAddress, TEST_CHAIN, TEST_TOKEN } from "../../test/support/intents.ts";
 import { recordMovements, setHead, type MovementInput } from "../../test/support/movements.ts";
@@ -238,13 +239,8 @@ for (const kind of databases) {
       await work();
       assert.equal((await intentOf(intent)).settled_units, 7n);
       assert.equal((await settlementsOf(intent))[0]?.status, "landed");
-      const eventRows = await db.root
-        .selectFrom("event")
-        .select("type")
-        .where("intent_id", "=", intent.id)
-        .orderBy("position")
-        .execute();
-      const settlementEvents = eventRows.map(({ type }) => type).filter((type) => type.startsWith("settlement."));
+      const types = await listEventTypesOf(db, intent.id);
+      const settlementEvents = types.filter((type) => type.startsWith("settlement."));
       assert.deepEqual(settlementEvents, ["settlement.landed", "settlement.failed", "settlement.landed"]);
     });
 

@@ -20,8 +20,7 @@ export function settlementEvents(intent: IntentRow, before: Settlement | undefin
     {
       type: EVENT_TYPES[after.status],
       accountId: intent.account_id,
-      intentId: intent.id,
-      merchantReference: intent.merchant_reference,
+      intentNumber: intent.seq,
       livemode: intent.livemode,
       object,
       previous: before === undefined ? null : changedFields(settlementRecord(before), object),

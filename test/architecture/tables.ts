@@ -113,6 +113,7 @@ const PINNED_ADDRESS = /\binbox_address\b/g;
 const PINNED_ADDRESS_READERS: ReadonlyArray<{ path: string; because: string }> = [
   { path: "src/intent/store.ts", because: "it writes the column and the table inbox together" },
   { path: "src/intent/checks.ts", because: "it compares the pinned address with the table inbox" },
+  { path: "src/event/format/pinnedIntent.ts", because: "an event shows the address of its intent" },
 ];
 
 /** The table inbox maps addresses to intents; the intent's column only pins and shows its address. */

@@ -97,15 +97,7 @@ class HistoryFill {
       create temporary table pattern_posting on commit drop as
         select id, row_number() over (order by id) as k, (select max(id) from ledger_posting) as last_id, count(*) over () as size
         from ledger_posting where custody = 'inbox:${patternIntentId}'`);
-    // The objects themselves would take most of the space.
-    await this.#client.query(`
-      create temporary table pattern_event on commit drop as
-        select position, json_build_object('object', json_strip_nulls(json_build_object(
-          'depositId', case when data -> 'object' -> 'depositId' is not null then 'DEPOSIT' end,
-          'settlementId', case when data -> 'object' -> 'settlementId' is not null then 'SETTLEMENT' end,
-          'status', data -> 'object' ->> 'status')), 'previous', null)::text as data
-        from event where intent_id = '${patternIntentId}'`);
-    await this.#client.query("analyze pattern_movement, pattern_posting, pattern_event");
+    await this.#client.query("analyze pattern_movement, pattern_posting");
   }
 
   async #copyAccounts(): Promise<void> {
@@ -285,16 +277,21 @@ class HistoryFill {
 
   async #copyEvents(): Promise<void> {
     const { patternIntentId } = this.#history;
-    const size = `(select count(*) from event where intent_id = '${patternIntentId}')`;
-    await this.#copyOfIntent("event", "position", {
-      id: idOf("evt", "n * 100 + k"),
-      intent_id: this.#intentId,
-      data: `(select replace(replace(data, 'DEPOSIT', ${idOf("dep", "n")}), 'SETTLEMENT', ${idOf("set", "n")})::json
-        from pattern_event where pattern_event.position = source.position)`,
-      sequence: `(select last_sequence from event_counter where account_id = source.account_id) + (n - 1) * ${size} + k`,
+    const ofPattern = `intent_number = (select seq from intent where id = '${patternIntentId}')`;
+    const size = `(select count(*) from event where ${ofPattern})`;
+    await this.#copyAll("event", "position", {
+      where: ofPattern,
+      columns: {
+        id: "decode(md5('event ' || n || ' ' || k), 'hex')",
+        intent_number: `(select seq from intent where id = ${this.#intentId})`,
+        // Of the events of deposits and settlements, the first value is the id.
+        content: `case when source.format in (2, 3)
+          then regexp_replace(source.content::text, '^\\["[^"]*"', '["' || lpad(n::text, 26, '0') || '"')::json else source.content end`,
+        sequence: `(select last_sequence from event_counter where account_number = source.account_number) + (n - 1) * ${size} + k`,
+      },
     });
     await this.#client.query(`
-      update event_counter set last_sequence = (select max(sequence) from event where event.account_id = event_counter.account_id)`);
+      update event_counter set last_sequence = (select max(sequence) from event where event.account_number = event_counter.account_number)`);
   }
 
   /** The busy intent's totals, as if the service had counted and settled its payments. */

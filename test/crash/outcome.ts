@@ -1,3 +1,4 @@
+import { listEventsOf } from "../support/events.ts";
 import type { Db } from "../../src/db/database.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
 
@@ -50,13 +51,8 @@ async function listSettlements(db: Db, intentId: string): Promise<string[]> {
 }
 
 async function listEvents(db: Db, intentId: string): Promise<string[]> {
-  const rows = await db.root
-    .selectFrom("event")
-    .select(["type", "sequence"])
-    .where("intent_id", "=", intentId)
-    .orderBy("position")
-    .execute();
-  return rows.map((row) => `${row.type}${row.sequence === null ? ", not stamped" : ""}`);
+  const events = await listEventsOf(db, intentId);
+  return events.map(({ type, isSequenced }) => `${type}${isSequenced ? "" : ", not stamped"}`);
 }
 
 /** The statuses of the transactions since `id`. An additional nonce moves nothing, but it costs gas. */

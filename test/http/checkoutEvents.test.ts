@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { get as httpGet, type IncomingMessage } from "node:http";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { sql } from "kysely";
+import { listEventTypesOf } from "../support/events.ts";
+import { appendEvents } from "../../src/event/store.ts";
 import { processMovements } from "../../src/deposit/processMovements.ts";
 import type { CheckoutState } from "@tributary/checkout/checkoutState";
 import type { IntentRow } from "../../src/intent/store.ts";
@@ -73,7 +74,7 @@ for (const kind of databases) {
       const { page, intent } = await open();
       const stream = await openStream(base, page);
       await stream.next();
-      const events = () => db.root.selectFrom("event").select("id").where("intent_id", "=", intent.id).execute();
+      const events = () => listEventTypesOf(db, intent.id);
       const before = (await events()).length;
       // The feed sleeps between its rounds, and reads every page again after 150 of them.
       const rounds = t.mock.method(api.world.clock, "sleep").mock;
@@ -107,10 +108,15 @@ for (const kind of databases) {
       await Promise.all([slowStream.next(), fastStream.next()]);
       const isFastSeen = Promise.withResolvers<void>();
       const slowWrite = db.transaction(async (tx) => {
-        await sql`insert into event (id, account_id, intent_id, type, livemode, data, created_at)
-          values ('evt_slow', ${slow.intent.account_id}, ${slow.intent.id}, 'deposit.seen', false, '{}', ${new Date(0)})`.execute(
-          tx,
-        );
+        const event = {
+          type: "deposit.seen",
+          accountId: slow.intent.account_id,
+          intentNumber: slow.intent.seq,
+          livemode: false,
+          object: {},
+          previous: null,
+        } as const;
+        await appendEvents(tx, api.world, { events: [event], at: new Date(0) });
         await tx.updateTable("intent").set({ received_units: 1_000_000n }).where("id", "=", slow.intent.id).execute();
         await isFastSeen.promise;
       });

@@ -120,7 +120,7 @@ for (const kind of databases) {
 async function restoreEarlierSchema(db: Db): Promise<void> {
   for (const statement of [
     `update deposit set settlement_id = (select min(id) from settlement where seq = (select min(seq) from settlement))`,
-    `delete from event where data -> 'object' ->> 'settlementId' in (
+    `delete from event where 'set_' || (content ->> 0) in (
       select id from settlement where seq > (select min(seq) from settlement))`,
     `delete from settlement where seq > (select min(seq) from settlement)`,
     `alter table settlement drop column burn_id cascade`,

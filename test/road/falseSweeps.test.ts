@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { listEventTypesOf } from "../support/events.ts";
 import { pino } from "pino";
 import { encodeFunctionData, pad, type Hex } from "viem";
 import { hubAbi } from "@tributary/inbox/hubAbi";
@@ -95,10 +96,7 @@ for (const { setting, abovePriceUnits } of [
       (await checkRows(road.world)).flatMap(({ alarm, facts }) =>
         alarm === "sweep_not_shown" ? [facts["settlements"], facts["intent"]] : [],
       );
-    const eventsOf = async ({ id }: IntentRow) => {
-      const query = road.world.db.root.selectFrom("event").select("type").where("intent_id", "=", id);
-      return (await query.orderBy("position").execute()).map(({ type }) => type);
-    };
+    const eventsOf = ({ id }: IntentRow) => listEventTypesOf(road.world.db, id);
 
     test("a sweep that another inbox made settles nothing for good", async () => {
       const [paid, other] = [await road.create(), await road.create()];

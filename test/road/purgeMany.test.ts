@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { systemEntropy } from "../../src/kernel/entropy.ts";
 import { sql } from "kysely";
 import type { Chain } from "../../src/chain/chain.ts";
 import { deleteOutgoingBytes } from "../../src/chain/outgoing/outgoingStore.ts";
@@ -51,8 +52,8 @@ for (const kind of thoroughDatabases) {
       const sequences = [1, 3, 2, 4, null];
       const daysOld = [50, 50, 10, 50, 50];
       for (const [index, sequence] of sequences.entries())
-        await sql`insert into event (id, account_id, type, livemode, data, created_at, sequence) values (${`evt_gap_${index}`}, 'acct_gap',
-          'payment_intent.created', false, '{}', ${agoMs((daysOld[index] ?? 0) * DAY_MS)}, ${sequence})`.execute(
+        await sql`insert into event (id, account_number, type, format, livemode, content, created_at, sequence)
+          values (${systemEntropy.bytes(16)}, 1000, 1, 0, false, '[]', ${agoMs((daysOld[index] ?? 0) * DAY_MS)}, ${sequence})`.execute(
           db.root,
         );
       assert.equal(await purgeEvents(world, LIMIT), 1);
@@ -101,8 +102,8 @@ for (const kind of thoroughDatabases) {
           tx,
         );
         await sql`
-          insert into event (position, id, account_id, type, livemode, data, created_at, sequence) overriding system value
-          select -n, 'evt_' || n, 'acct_' || n % 7, 'payment_intent.created', false, '{}', ${at}, ${MANY} - n from generate_series(1, ${MANY}) n`.execute(
+          insert into event (position, id, account_number, type, format, livemode, content, created_at, sequence) overriding system value
+          select -n, decode(md5(n::text), 'hex'), 1000 + n % 7, 1, 0, false, '[]', ${at}, ${MANY} - n from generate_series(1, ${MANY}) n`.execute(
           tx,
         );
         await sql`

@@ -1,3 +1,4 @@
+import { listEventsOf } from "./events.ts";
 import type { Db } from "../../src/db/database.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
 import type { ChainHistory } from "./chainHistory.ts";
@@ -79,16 +80,7 @@ async function settlementLines(db: Db, intent: IntentRow, name: LabelTx): Promis
 type EventSummary = { type: string; data: { object: { depositId?: string; settlementId?: string } } };
 
 async function eventLines(db: Db, intent: IntentRow, name: LabelTx): Promise<string[]> {
-  const events = await db.root
-    .selectFrom("event")
-    .selectAll()
-    .where("intent_id", "=", intent.id)
-    .orderBy("position")
-    .execute();
-  const summaries = events.map((event): EventSummary => ({
-    type: event.type,
-    data: event.data as EventSummary["data"],
-  }));
+  const summaries = (await listEventsOf(db, intent.id)) as EventSummary[];
   const deposits = await db.root.selectFrom("deposit").selectAll().where("intent_id", "=", intent.id).execute();
   const depositEvents = deposits
     .filter((deposit) => deposit.status !== "dropped")

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { listEventTypesOf } from "../../../test/support/events.ts";
 import { pino } from "pino";
 import { thoroughDatabases, openTestDatabase } from "../../../test/support/database.ts";
 import { insertIntent, TEST_CHAIN, TEST_TOKEN } from "../../../test/support/intents.ts";
@@ -159,15 +160,7 @@ for (const kind of thoroughDatabases) {
       db.root.selectFrom("deposit").selectAll().where("intent_id", "=", id).orderBy("seq").execute();
     const statesOf = async (intent: IntentRow) =>
       (await depositsOf(intent)).map(({ status, reason }) => (reason === null ? status : `${status} ${reason}`));
-    const eventsOf = async ({ id }: IntentRow) => {
-      const rows = await db.root
-        .selectFrom("event")
-        .select("type")
-        .where("intent_id", "=", id)
-        .orderBy("position")
-        .execute();
-      return rows.map((row) => row.type);
-    };
+    const eventsOf = ({ id }: IntentRow) => listEventTypesOf(db, id);
     const countedOf = async ({ id }: IntentRow) =>
       (await db.root.selectFrom("intent").selectAll().where("id", "=", id).executeTakeFirstOrThrow()).counted_units;
 

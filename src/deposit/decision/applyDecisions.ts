@@ -72,8 +72,7 @@ function toEvent(world: DepositWorld, decided: DecidedCase, { event, dustEvents 
   const base = {
     type: event.type,
     accountId: after.account_id,
-    intentId: after.id,
-    merchantReference: after.merchant_reference,
+    intentNumber: after.seq,
     livemode: after.livemode,
   };
   if ("deposit" in event) {

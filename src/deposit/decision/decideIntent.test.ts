@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { listEventTypesOf } from "../../../test/support/events.ts";
 import { sql } from "kysely";
 import { openTestDatabase } from "../../../test/support/database.ts";
 import { openScriptedRoads, type RoadChain, type ScriptedRoads } from "../../../test/support/scriptedRoads.ts";
@@ -41,8 +42,7 @@ describe("an intent is decided with the facts of all its chains", () => {
       ({ status, amount_units: units, required_confirmations: required }) => ({ status, units, required }),
     );
   const statusesOf = async (intent: IntentRow) => (await depositsOf(intent)).map(({ status }) => status);
-  const eventsOf = async ({ id }: IntentRow) =>
-    (await db.root.selectFrom("event").select("type").where("intent_id", "=", id).execute()).map(({ type }) => type);
+  const eventsOf = ({ id }: IntentRow) => listEventTypesOf(db, id);
   /** Pays, and runs everything on the chain until the payment has three confirmations. */
   async function payAndConfirm(chain: RoadChain, intent: IntentRow, units: bigint): Promise<void> {
     chain.pay(intent, units);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { listEventsOf } from "../../../test/support/events.ts";
 import { thoroughDatabases, openTestDatabase } from "../../../test/support/database.ts";
 import { insertIntent, TEST_CHAIN } from "../../../test/support/intents.ts";
 import { recordMovements, setHead, type MovementInput } from "../../../test/support/movements.ts";
@@ -41,8 +42,7 @@ for (const kind of thoroughDatabases) {
       db.root.selectFrom("intent").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
     const holdingOf = ({ id }: IntentRow) =>
       db.root.selectFrom("holding").selectAll().where("intent_id", "=", id).executeTakeFirstOrThrow();
-    const eventsOf = ({ id }: IntentRow) =>
-      db.root.selectFrom("event").selectAll().where("intent_id", "=", id).orderBy("position").execute();
+    const eventsOf = ({ id }: IntentRow) => listEventsOf(db, id);
     const rowsOf = ({ id }: IntentRow) =>
       db.root.selectFrom("deposit").select("id").where("intent_id", "=", id).execute();
     const listed = (intent: IntentRow) => listDeposits(world, { intent, limit: 1_000 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { listEventsOf } from "../../support/events.ts";
 import { assertFault } from "../../support/api.ts";
 import { createSolanaIntent, solanaApi } from "../../support/solanaApi.ts";
 import { CLUSTER, MINT, OTHER_MINT, SOLANA_PROGRAM } from "../../support/solanaConfig.ts";
@@ -26,10 +27,11 @@ test("D29 D42 the intent's own inbox is issued for its own cluster and mint, wit
     ],
   );
   assert.deepEqual((await merchant.post(url, SELECTOR)).body, first.body);
-  const events = api.world.db.root.selectFrom("event").select("data").where("intent_id", "=", intentId);
-  assert.deepEqual(await events.where("type", "=", "source_inbox.issued").execute(), [
-    { data: { object: { object: "source_inbox", intentId, ...first.body }, previous: null } },
-  ]);
+  const events = await listEventsOf(api.world.db, intentId);
+  assert.deepEqual(
+    events.flatMap(({ type, data }) => (type === "source_inbox.issued" ? [data] : [])),
+    [{ object: { object: "source_inbox", intentId, ...first.body }, previous: null }],
+  );
 });
 
 test("D29 no route leads from another mint or an EVM chain to a payout on Solana, nor the other way round", async () => {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { listEventsOf } from "../../support/events.ts";
 import { computeInboxAddress } from "@tributary/inbox/address";
 import { termsFromWire } from "@tributary/inbox/wire";
 import fc from "fast-check";
@@ -99,12 +100,8 @@ test("D1, §1.2 create, read, list and event carry the same record; only the cre
   const read = { ...record, created: false };
   assert.deepEqual((await merchant.get(`${URL}/${record.intentId}`)).body, read);
   assert.deepEqual((await merchant.get(URL)).body.data, [read]);
-  const { data } = await api.world.db.root
-    .selectFrom("event")
-    .select("data")
-    .where("intent_id", "=", record.intentId)
-    .executeTakeFirstOrThrow();
-  assert.deepEqual((data as { object: unknown }).object, read);
+  const [{ data } = { data: undefined }] = await listEventsOf(api.world.db, record.intentId);
+  assert.deepEqual(data, { object: read, previous: null });
   assert.ok(!JSON.stringify([data, read]).includes(widgetToken));
 });
 

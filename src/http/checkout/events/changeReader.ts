@@ -21,13 +21,14 @@ const TRANSFERS_MAX = 500;
  */
 const READ_CHANGES = `/* shared: read_checkout_changes */
   select * from (
-    select 'event' as kind, event.position, event.intent_id as "intentId", null::text as chain, null::int8 as "movementId",
-      event.id as "eventId" from event
+    select 'event' as kind, event.position, (select id from intent where intent.seq = event.intent_number) as "intentId", null::text as chain, null::int8 as "movementId",
+      encode(event.id, 'hex') as "eventId" from event
     where event.position > coalesce($1::int8, (select max(position) from event), 0) order by event.position limit 2000) as recent
   union all
-  select 'event', event.position, event.intent_id, null, null, event.id from event where event.position = any($2::int8[])
+  select 'event', event.position, (select id from intent where intent.seq = event.intent_number), null, null, encode(event.id, 'hex')
+  from event where event.position = any($2::int8[])
   union all
-  select 'anchor', event.position, null, null, null, event.id from event where event.position = $1::int8
+  select 'anchor', event.position, null, null, null, encode(event.id, 'hex') from event where event.position = $1::int8
   union all
   select 'head', number, null, chain, null, null from chain_cursor
   union all
@@ -44,7 +45,7 @@ const READ_CHANGES = `/* shared: read_checkout_changes */
       and (movement.revision, movement.id) <= (taken_to.revision, taken_to.movement_id)
     order by movement.chain || ' ' || movement.direction, movement.revision, movement.id limit ${TRANSFERS_MAX}) as taken
   union all
-  select 'newest', coalesce(newest.position, 0), null, null, null, newest.id
+  select 'newest', coalesce(newest.position, 0), null, null, null, encode(newest.id, 'hex')
   from (select 0) as always left join (select position, id from event order by position desc limit 1) as newest on true`;
 
 /** The last transfer that the deposit station had taken on a chain. */

@@ -1,0 +1,19 @@
+import { sql } from "kysely";
+import type { Db } from "../../src/db/database.ts";
+import { shownColumns, showEvent, type EventRecord, type ShownEventRow } from "../../src/event/showEvent.ts";
+
+/** The events of an intent in the order of their positions, those without a sequence included. */
+export async function listEventsOf(
+  db: Db,
+  intentId: string,
+): Promise<(EventRecord & { type: string; isSequenced: boolean })[]> {
+  const { rows } = await sql<ShownEventRow>`
+    select ${sql.raw(shownColumns("event"))} from event join intent on intent.seq = event.intent_number
+    where intent.id = ${intentId} order by event.position`.execute(db.root);
+  return rows.map((row) => ({ ...showEvent(row), isSequenced: row.sequence !== null }));
+}
+
+/** The types of the events of an intent, in the same order. */
+export async function listEventTypesOf(db: Db, intentId: string): Promise<string[]> {
+  return (await listEventsOf(db, intentId)).map(({ type }) => type);
+}
