@@ -12,6 +12,7 @@ const STEPS: readonly { name: string; script: string; args?: readonly string[] }
   { name: "architecture", script: "architecture" },
   { name: "dead code", script: "deadcode" },
   { name: "page size", script: "size" },
+  { name: "contracts have passed", script: "passed:contracts" },
   { name: "promises", script: "rules", args: ["--missing"] },
 ];
 

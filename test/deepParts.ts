@@ -175,10 +175,10 @@ export const DEEP_PARTS: readonly DeepPart[] = [
     seconds: 25,
   },
   {
-    name: "forge, whatever has passed before",
-    command: ["scripts/test.ts", "--workers=1", "contracts/test/{artifacts,forge}.test.ts"],
+    name: "forge and the model checker, whatever has passed before",
+    command: ["scripts/test.ts", "--workers=1", "contracts/test/{artifacts,doubles,forge,proofs}.test.ts"],
     environment: { FORGE_ALWAYS: "1" },
-    seconds: 22,
+    seconds: 40,
   },
 ];
 

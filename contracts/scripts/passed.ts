@@ -21,7 +21,8 @@ const INPUTS = [
 /** Of these the lockfile's entries count: compiler, test runner, and the libraries that the contracts import. */
 const PACKAGES = /(^|\/)node_modules\/(@foundry-rs\/forge[^/]*|solc|solady|@offchainlabs\/stablecoin-evm)$/;
 
-export type ContractRun = "build" | "doubles" | "tests";
+export const CONTRACT_RUNS = ["build", "doubles", "proofs", "tests"] as const;
+export type ContractRun = (typeof CONTRACT_RUNS)[number];
 export type PassedOptions = { root?: string; always?: boolean };
 
 /** Changes with every file and package that decides how a run of forge ends. */
@@ -46,13 +47,22 @@ export async function runUnlessPassed(
   run: () => Promise<void>,
   { root = ROOT, always = process.env[ALWAYS_VARIABLE] === "1" }: PassedOptions = {},
 ): Promise<"ran" | "passed before"> {
-  const path = join(root, "contracts/passed", `${name}.txt`);
+  if (!always && hasPassed(name, root)) return "passed before";
   const hash = hashContracts(root);
-  if (!always && readRecorded(path) === hash) return "passed before";
   await run();
+  const path = recordOf(name, root);
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, `${hash}\n`);
   return "ran";
+}
+
+/** Whether the run has passed with these inputs. */
+export function hasPassed(name: ContractRun, root = ROOT): boolean {
+  return readRecorded(recordOf(name, root)) === hashContracts(root);
+}
+
+function recordOf(name: ContractRun, root: string): string {
+  return join(root, "contracts/passed", `${name}.txt`);
 }
 
 function readRecorded(path: string): string | undefined {
