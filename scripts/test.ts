@@ -4,15 +4,17 @@ import { join } from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
+import { cpuTimeOfChildrenMs } from "./tests/cpuTime.ts";
 import type { TestRunSetup } from "./tests/groups.ts";
 import { formatSummary } from "./tests/formatSummary.ts";
 import { planJobs } from "./tests/planJobs.ts";
+import { endGroupsWithRunner } from "./tests/processGroups.ts";
 import { totalCounts } from "./tests/results.ts";
-import { stopJobs } from "./tests/runJob.ts";
 import { runAgain } from "./tests/runAgain.ts";
 import { runTests } from "./tests/runTests.ts";
 
-const USAGE = `Usage: npm test -- [paths …] [--test-name-pattern=…] [--isolate] [--again] [--workers=3] [--summary=FILE]
+const USAGE = `Usage: npm test -- [paths …] [--test-name-pattern=…] [--isolate] [--again] [--workers=3] [--durations]
+                      [--summary=FILE]
 
   paths                 files, folders and globs; all tests when there is none
   --test-name-pattern   only the tests of these names; --test-skip-pattern leaves them out
@@ -20,6 +22,7 @@ const USAGE = `Usage: npm test -- [paths …] [--test-name-pattern=…] [--isola
   --isolate             gives each file a process of its own
   --again               runs each file with a failure once more, alone, and fails only if it fails again; the summary tells its first error
   --workers             how many processes run side by side; one more than the two cores that the run is made for, since tests wait
+  --durations           lists the times of every file at the end, instead of the slowest
   --summary             appends the end of the output to this file`;
 
 const TIMEOUT_MS = "300000";
@@ -29,12 +32,7 @@ if (values.help) {
   process.stdout.write(`${USAGE}\n`);
   process.exit(0);
 }
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-  process.once(signal, () => {
-    stopJobs();
-    process.kill(process.pid, signal);
-  });
-}
+endGroupsWithRunner();
 const patterns = ["test-name-pattern", "test-skip-pattern"] as const;
 const nodeOptions = patterns.flatMap((name) => (values[name] ?? []).map((pattern) => `--${name}=${pattern}`));
 const root = process.cwd();
@@ -53,7 +51,11 @@ try {
     ? await runAgain(first, (job) => runTests(setup, [job], options))
     : { results: first, overcome: [] };
   const { tests, fail, cancelled } = totalCounts(outcome.results);
-  const summary = formatSummary(outcome, performance.now() - startedMs);
+  const summary = formatSummary(outcome, {
+    durationMs: performance.now() - startedMs,
+    sharedCpuMs: cpuTimeOfChildrenMs(),
+    showsAllFiles: values.durations,
+  });
   if (values.summary !== undefined) appendFileSync(values.summary, summary);
   process.exitCode = tests === 0 || fail + cancelled > 0 ? 1 : 0;
   if (tests === 0) process.stderr.write("No test ran.\n");
@@ -71,6 +73,7 @@ function parseOptions() {
         "test-name-pattern": { type: "string", multiple: true },
         "test-skip-pattern": { type: "string", multiple: true },
         "test-timeout": { type: "string", default: TIMEOUT_MS },
+        durations: { type: "boolean", default: false },
         again: { type: "boolean", default: false },
         isolate: { type: "boolean", default: false },
         workers: { type: "string", default: "3" },

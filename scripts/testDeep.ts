@@ -6,6 +6,7 @@ import { text } from "node:stream/consumers";
 import { parseArgs } from "node:util";
 import { DEEP_PARTS } from "../test/deepParts.ts";
 import { chooseShare } from "./tests/chooseShare.ts";
+import { addGroup, endGroupsWithRunner, removeGroup } from "./tests/processGroups.ts";
 import { parseShare, partsOfShare, type DeepPart, type Share } from "./tests/deepParts.ts";
 
 const SHARES = 24;
@@ -24,6 +25,7 @@ if (values.help) {
   process.stdout.write(`${USAGE}\n`);
   process.exit(0);
 }
+endGroupsWithRunner();
 const share = readShare(values.share);
 const parts = share === undefined ? DEEP_PARTS : partsOfShare(DEEP_PARTS, share);
 const again = `npm run test:deep${share === undefined ? "" : ` -- --share ${share.number}/${share.of}`}`;
@@ -60,7 +62,10 @@ async function runPart({ name, command, environment }: DeepPart): Promise<boolea
   const child = spawn(process.execPath, command, {
     env: { ...process.env, ...environment },
     stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
   });
+  addGroup(child);
+  child.once("exit", () => removeGroup(child));
   const [out, error] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
   const passed = child.exitCode === 0;
   const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);

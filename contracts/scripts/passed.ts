@@ -13,10 +13,12 @@ const ALWAYS_VARIABLE = "FORGE_ALWAYS";
 
 const INPUTS = [
   "contracts/{src,test,proofs}/**/*.{sol,json}",
-  "contracts/scripts/*.{ts,js}",
+  "contracts/scripts/{artifacts,doubles,forge,mineSalt,passed}.ts",
+  "contracts/scripts/solc.js",
   "contracts/foundry.toml",
   "packages/inbox/src/*.generated.ts",
   "packages/inbox/src/create2.ts",
+  "src/dev/chains/cctpDoubles.generated.json",
 ];
 /** Of these the lockfile's entries count: compiler, test runner, and the libraries that the contracts import. */
 const PACKAGES = /(^|\/)node_modules\/(@foundry-rs\/forge[^/]*|solc|solady|@offchainlabs\/stablecoin-evm)$/;

@@ -1,5 +1,6 @@
 import type { TestEvent } from "node:test/reporters";
 import { inspect } from "node:util";
+import { cpuTimeMs } from "./cpuTime.ts";
 import { zeroCounts, type Counts, type Failure, type TestReport } from "./results.ts";
 
 const ERROR_LINES_MAX = 30;
@@ -10,8 +11,9 @@ type Finished = Extract<TestEvent, { type: "test:pass" | "test:fail" }>;
 async function* reportEvents(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   let counts = zeroCounts();
   let failures: Failure[] = [];
+  let reportedCpuMs = 0;
   for await (const event of events) {
-    if (event.type === "test:summary") yield formatReport({ kind: "end" });
+    if (event.type === "test:summary") yield formatReport({ kind: "end", cpuMs: cpuTimeMs() });
     if (event.type !== "test:pass" && event.type !== "test:fail") continue;
     const { name, nesting, details } = event.data;
     const isFile = nesting === 0;
@@ -19,7 +21,10 @@ async function* reportEvents(events: AsyncIterable<TestEvent>): AsyncGenerator<s
     if (event.type === "test:fail" && !failsBySubtests(event))
       failures.push({ name: isFile ? "the file itself" : name, error: formatError(event.data.details.error) });
     if (!isFile) continue;
-    yield formatReport({ kind: "file", file: name, durationMs: details.duration_ms, counts, failures });
+    const totalCpuMs = cpuTimeMs();
+    const cpuMs = totalCpuMs - reportedCpuMs;
+    reportedCpuMs = totalCpuMs;
+    yield formatReport({ kind: "file", file: name, durationMs: details.duration_ms, cpuMs, counts, failures });
     counts = zeroCounts();
     failures = [];
   }

@@ -7,14 +7,24 @@ export type Counts = Record<(typeof COUNTS)[number], number>;
 
 /** A failed test, and the beginning of its error with the stack. */
 export type Failure = { name: string; error: string };
-export type FileReport = { kind: "file"; file: string; durationMs: number; counts: Counts; failures: Failure[] };
-export type TestReport = FileReport | { kind: "end" };
+export type FileReport = {
+  kind: "file";
+  file: string;
+  durationMs: number;
+  /** Processor time of the process and its children since the previous file; the first file includes the loading of all. */
+  cpuMs: number;
+  counts: Counts;
+  failures: Failure[];
+};
+export type TestReport = FileReport | { kind: "end"; cpuMs: number };
 
 /** The result of one process. */
 export type JobResult = {
   job: TestJob;
   files: FileReport[];
   durationMs: number;
+  /** Processor time of the process and its children. */
+  cpuMs: number;
   /** Why the process failed, beyond its failed tests. */
   problems: string[];
 };

@@ -5,6 +5,7 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { TestJob } from "./groups.ts";
+import { addGroup, removeGroup } from "./processGroups.ts";
 import type { FileReport, JobResult, TestReport } from "./results.ts";
 
 export type JobContext = {
@@ -29,34 +30,32 @@ const JOB_MS_MAX = 600_000;
 /** The runner prints one summary for all processes. */
 const SUMMARY_LINE = /^ℹ (tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) [\d.]+$/;
 
-const running = new Set<ChildProcess>();
-
-/** Ends the running processes. */
-export function stopJobs(): void {
-  for (const child of running) child.kill("SIGKILL");
-}
-
 /** Runs the files of a job in their own process. */
 export async function runJob(job: TestJob, context: JobContext): Promise<JobResult> {
   const startedMs = performance.now();
   const reportPath = join(context.directory, `${process.hrtime.bigint()}.jsonl`);
   const child = startProcess(job, { context, reportPath });
-  running.add(child);
+  addGroup(child);
   let isOverdue = false;
   const timer = setTimeout(() => {
     isOverdue = true;
-    child.kill("SIGKILL");
+    removeGroup(child);
   }, JOB_MS_MAX);
-  const exit = await Promise.all([exitOf(child), ...printLines(child, context.print)]).then(([first]) => first);
+  const [exit] = await Promise.all([
+    // A service that a test has left would hold the output open.
+    exitOf(child).finally(() => removeGroup(child)),
+    ...printLines(child, context.print),
+  ]);
   clearTimeout(timer);
-  running.delete(child);
   const reports = readReports(reportPath);
   rmSync(reportPath, { force: true });
   const files = reports.filter((report) => report.kind === "file");
-  const hasEnded = reports.some(({ kind }) => kind === "end");
+  const end = reports.find(({ kind }) => kind === "end");
+  const hasEnded = end !== undefined;
   const problems = isOverdue ? [`${job.name} took longer than ${JOB_MS_MAX / 60_000} minutes`] : [];
   problems.push(...problemsOf(job, { files, hasEnded, exit, hasNamePattern: context.hasNamePattern }));
-  return { job, files, durationMs: performance.now() - startedMs, problems };
+  const cpuMs = end?.cpuMs ?? files.reduce((sum, file) => sum + file.cpuMs, 0);
+  return { job, files, durationMs: performance.now() - startedMs, cpuMs, problems };
 }
 
 function startProcess(job: TestJob, { context, reportPath }: { context: JobContext; reportPath: string }) {
@@ -70,6 +69,7 @@ function startProcess(job: TestJob, { context, reportPath }: { context: JobConte
   const files = JSON.stringify({ root, files: job.files, preload: job.preload });
   return spawn(process.execPath, [...reporters, ...nodeOptions, RUN_FILES], {
     cwd: root,
+    detached: true,
     env: { NODE_COMPILE_CACHE: join(root, CODE_CACHE), ...process.env, ...environment, TRIBUTARY_TEST_FILES: files },
     // The input pipe shows the process that the runner is alive.
     stdio: ["pipe", "pipe", "pipe"],

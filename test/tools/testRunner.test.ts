@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { spawn, spawnSync } from "node:child_process";
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
@@ -16,6 +16,15 @@ const repository = fileURLToPath(new URL("../../", import.meta.url));
 const folders: string[] = [];
 const PASSING = `import { test } from "node:test";\ntest("passes", () => undefined);\n`;
 const FAILING = `import { test } from "node:test";\ntest("falls", () => { throw new Error("no"); });\n`;
+/** Neither its process nor its service ends by itself. The service ignores signals, as a busy one may. */
+const STARTS_A_SERVICE = `import { spawn } from "node:child_process";\nimport { test } from "node:test";
+test("waits", async () => {
+  const script = "process.on('SIGTERM', () => 0); process.on('SIGINT', () => 0); setInterval(() => 0, 1000); console.log('started');";
+  const service = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });
+  await new Promise((resolve) => service.stdout.once("data", resolve));
+  console.log(\`pids \${process.pid} \${service.pid} .\`);
+  await new Promise((resolve) => setTimeout(resolve, 60_000));
+});\n`;
 const POLLS_MAX = 2_400;
 const POLL_MS = 50;
 
@@ -162,24 +171,58 @@ let calls = 0;\nbeforeEach(() => { calls += 1; });\ntest("one call", () => asser
     assert.equal(output.match(/^▶ a\/\d\.test\.ts$/gm)?.length, 3, output);
   });
 
-  test("leaves no process behind when it is killed", async () => {
-    const sleeping = `import { test } from "node:test";\nimport { writeFileSync } from "node:fs";
-test("sleeps", async () => {\n  writeFileSync("pid", String(process.pid));\n  console.log("asleep");
-  await new Promise((resolve) => setTimeout(resolve, 60_000));\n});\n`;
-    const root = createProject({ "a/1.test.ts": sleeping });
+  const ends: Record<string, (runner: ChildProcess) => boolean> = {
+    "kill -9": (runner) => runner.kill("SIGKILL"),
+    SIGTERM: (runner) => runner.kill("SIGTERM"),
+    "Ctrl-C": (runner) => runner.kill("SIGINT"),
+  };
+  for (const [name, end] of Object.entries(ends)) {
+    test(`${name} half-way leaves neither a test process nor what it has started`, async () => {
+      const root = createProject({ "a/1.test.ts": STARTS_A_SERVICE });
+      const runner = spawn(process.execPath, ["scripts/test.ts"], { cwd: root, stdio: ["ignore", "pipe", "inherit"] });
+      const pids = await startedPids(runner);
+      end(runner);
+      await once(runner, "exit");
+      await assertEnded(pids);
+    });
+  }
+
+  test("kill -9 of npm ends the run", async () => {
+    const root = createProject({
+      "a/1.test.ts": STARTS_A_SERVICE,
+      "package.json": `{ "type": "module", "scripts": { "test": "exec node scripts/test.ts" } }`,
+    });
+    const npm = spawn("npm", ["test"], { cwd: root, stdio: ["ignore", "pipe", "inherit"] });
+    const pids = await startedPids(npm);
+    npm.kill("SIGKILL");
+    await once(npm, "exit");
+    await assertEnded(pids);
+  });
+
+  test("a test process that ends leaves nothing of what it has started", async () => {
+    const ending = STARTS_A_SERVICE.replace(/await .*60_000.*/, "process.exit(1);");
+    const root = createProject({ "a/1.test.ts": ending });
     const runner = spawn(process.execPath, ["scripts/test.ts"], { cwd: root, stdio: ["ignore", "pipe", "inherit"] });
-    for await (const line of createInterface({ input: runner.stdout })) if (line.includes("asleep")) break;
-    const pid = Number(readFileSync(join(root, "pid"), "utf8"));
-    runner.kill("SIGKILL");
+    const pids = await startedPids(runner);
     await once(runner, "exit");
-    let polls = 0;
-    while (isRunning(pid) && polls < POLLS_MAX) {
-      polls += 1;
-      await delay(POLL_MS);
-    }
-    assert.ok(!isRunning(pid), "the test's process is still there");
+    await assertEnded(pids);
   });
 });
+
+/** The processes that the run reports once its service has started. */
+async function startedPids({ stdout }: ChildProcess): Promise<number[]> {
+  if (stdout === null) throw new Error("the run has no piped output");
+  for await (const line of createInterface({ input: stdout })) {
+    const [, ...pids] = /pids (\d+) (\d+) \./.exec(line) ?? [];
+    if (pids.length === 2) return pids.map(Number);
+  }
+  throw new Error("the run ended before its test began");
+}
+
+async function assertEnded(pids: readonly number[]): Promise<void> {
+  for (let polls = 0; pids.some(isRunning) && polls < POLLS_MAX; polls += 1) await delay(POLL_MS);
+  assert.deepEqual(pids.filter(isRunning), [], "these processes are still there");
+}
 
 function isRunning(pid: number): boolean {
   try {
