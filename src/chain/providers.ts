@@ -6,9 +6,11 @@ import { checkedReader } from "./checkedReader.ts";
 import {
   ChainRefused,
   ProviderFailed,
+  readFinalHeads,
   type BlockRef,
   type ChainIdentity,
   type ChainReader,
+  type FinalHeads,
   type HeadTag,
   type Holdings,
   type TransactionProof,
@@ -41,6 +43,9 @@ export class ChainMismatch extends Error {
  * One provider's reply to a request that went to several; `error` is a ProviderFailed, ChainMismatch or ChainRefused.
  */
 export type ProviderReply<T> = { provider: string; answer: T } | { provider: string; error: Error };
+
+/** What one provider has answered. */
+export type ToldHeads = { provider: string; heads: FinalHeads };
 
 export type ProviderSlot<Reader extends ChainReader> = {
   readonly reader: Reader;
@@ -191,9 +196,25 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
     if (tag === "latest") return this.ask((reader) => reader.head(tag));
     const replies = await this.askEach((reader) => reader.head(tag), "awake");
     const heads = replies.flatMap((each) => ("answer" in each ? [each.answer] : []));
-    const [first, second] = heads.toSorted((one, other) => (one.number > other.number ? -1 : 1));
-    if (!first) throw replies.find((each) => "error" in each)?.error ?? new ProviderFailed("unreachable", this.name);
-    return second ?? first;
+    const head = secondHighest(heads);
+    if (!head) throw replies.find((each) => "error" in each)?.error ?? new ProviderFailed("unreachable", this.name);
+    return head;
+  }
+
+  /**
+   * The final heads by the rule of `head`, with one request to each available provider. `told`: what one of them has
+   * answered already. Undefined where none has such a block.
+   */
+  async finalHeads(told?: ToldHeads): Promise<FinalHeads> {
+    const replies = await this.askEach(
+      async (reader): Promise<FinalHeads> => (reader.name === told?.provider ? told.heads : readFinalHeads(reader)),
+      "awake",
+    );
+    const heads = replies.flatMap((each) => ("answer" in each ? [each.answer] : []));
+    return {
+      safe: secondHighest(heads.flatMap(({ safe }) => safe ?? [])),
+      finalized: secondHighest(heads.flatMap(({ finalized }) => finalized ?? [])),
+    };
   }
 
   block(at: { number: bigint } | { hash: string }): Promise<BlockRef | undefined> {
@@ -321,6 +342,12 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
     const cooldownEnd = (slot: ProviderSlot<Reader>) => (slot.cooldownUntilMs > nowMs ? slot.cooldownUntilMs : 0);
     return this.#slots.toSorted((one, other) => cooldownEnd(one) - cooldownEnd(other));
   }
+}
+
+/** The second highest, or the only one. */
+function secondHighest(heads: readonly BlockRef[]): BlockRef | undefined {
+  const [first, second] = heads.toSorted((one, other) => (one.number > other.number ? -1 : 1));
+  return second ?? first;
 }
 
 async function askHoldings(reader: ChainReader, token: string, owners: readonly string[]): Promise<Holdings> {

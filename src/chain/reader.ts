@@ -17,6 +17,11 @@ export type BlockRef = {
 /** Every provider knows `latest`. The other two are the chain's own finality. */
 export type HeadTag = "latest" | "safe" | "finalized";
 
+/** A block by its tag or its number. */
+export type BlockPlace = HeadTag | bigint;
+/** The chain's own final blocks. Not every chain has them. */
+export type FinalHeads = { safe: BlockRef | undefined; finalized: BlockRef | undefined };
+
 /** One token transfer as the chain reports it, before it is matched with inboxes. Addresses are in stored form. */
 export type Transfer = {
   token: string;
@@ -125,6 +130,8 @@ export interface ChainReader {
   readonly mintSender?: string | undefined;
   identify(): Promise<ChainIdentity>;
   head(tag: HeadTag): Promise<BlockRef>;
+  /** Several blocks in one request; undefined where the provider has no such block. Absent where that saves nothing. */
+  blocksAt?(places: readonly BlockPlace[]): Promise<(BlockRef | undefined)[]>;
   /** Undefined when the provider does not have the block (yet, or any more). */
   block(at: { number: bigint } | { hash: string }): Promise<BlockRef | undefined>;
   /**
@@ -136,10 +143,10 @@ export interface ChainReader {
   /**
    * The blocks of a short range near the head, in their order, and every transfer of the tokens in them, from one
    * moment of one node. Undefined where the provider cannot, absent where the kind cannot: then each block is read by
-   * its hash.
+   * its hash. With `isEndOnly` of the blocks only the last.
    */
   blocksWithTransfers?(
-    range: BlockRange & Skipping,
+    range: BlockRange & Skipping & { isEndOnly?: boolean },
     tokens: readonly string[],
   ): Promise<BlocksWithTransfers | undefined>;
   /**
@@ -233,6 +240,53 @@ export class ProviderFailed extends Error {
     this.suggestion = details.suggestion;
     this.retryAfterMs = details.retryAfterMs;
     this.unreadable = details.unreadable ?? [];
+  }
+}
+
+/**
+ * The newest block and others by one provider, in one request where it can. Throws ProviderFailed without the newest
+ * one.
+ */
+export async function readBlocksAt(
+  reader: ChainReader,
+  places: readonly BlockPlace[],
+): Promise<{ latest: BlockRef; others: readonly (BlockRef | undefined)[] }> {
+  if (!reader.blocksAt) {
+    const [latest, ...others] = await Promise.all([
+      reader.head("latest"),
+      ...places.map((at) => findBlock(reader, at)),
+    ]);
+    return { latest, others };
+  }
+  const [latest, ...others] = await reader.blocksAt(["latest", ...places]);
+  if (latest === undefined) throw new ProviderFailed("unknown_block", `${reader.name} knows no latest block`);
+  return { latest, others };
+}
+
+const FINAL_TAGS = ["safe", "finalized"] as const;
+
+/** The newest block and the final ones. */
+export async function readAllHeads(reader: ChainReader): Promise<FinalHeads & { latest: BlockRef }> {
+  const { latest, others } = await readBlocksAt(reader, FINAL_TAGS);
+  const [safe, finalized] = others;
+  return { latest, safe, finalized };
+}
+
+/** The final blocks by one provider. */
+export async function readFinalHeads(reader: ChainReader): Promise<FinalHeads> {
+  const [safe, finalized] = await (reader.blocksAt?.(FINAL_TAGS) ??
+    Promise.all(FINAL_TAGS.map((tag) => findBlock(reader, tag))));
+  return { safe, finalized };
+}
+
+/** A chain without tags always answers with an error; its deposits count by confirmations. */
+async function findBlock(reader: ChainReader, place: BlockPlace): Promise<BlockRef | undefined> {
+  if (typeof place === "bigint") return reader.block({ number: place });
+  try {
+    return await reader.head(place);
+  } catch (error) {
+    if (error instanceof ProviderFailed) return undefined;
+    throw error;
   }
 }
 

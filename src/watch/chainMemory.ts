@@ -48,8 +48,13 @@ export type ChainMemory = {
   readonly suspectBlocks: Map<string, SuspectBlock>;
   /** When the last rechecks were queued and the last thorough ones ran, on the monotonic clock. */
   readonly recheckBudget: { partlyEmpty: number[]; thorough: number[] };
-  /** Whether blocks were recorded since finality was last read. */
-  isFinalityDue: boolean;
+  /** Whether pushed blocks were recorded that no poll has booked yet. */
+  isBookingDue: boolean;
+  /** When the chain's own finality was last read, and final blocks a second time, on the monotonic clock. */
+  finalityReadAtMs: number;
+  rereadAtMs: number;
+  /** When pushed heads were last followed, and woke the poll, on the monotonic clock. */
+  readonly pushed: { followedAtMs: number; wokeAtMs: number };
   /** When a provider last reported a new block, on the monotonic clock. */
   lastBlockAtMs: number;
   /** When the providers were last compared with the cursor, on the monotonic clock. */
@@ -117,7 +122,10 @@ export function getChainMemory({ clock, memory: process }: MemoryWorld, chain: C
       pushedHeads: [],
       suspectBlocks: new Map(),
       recheckBudget: { partlyEmpty: [], thorough: [] },
-      isFinalityDue: false,
+      isBookingDue: false,
+      finalityReadAtMs: -Infinity,
+      rereadAtMs: -Infinity,
+      pushed: { followedAtMs: -Infinity, wokeAtMs: -Infinity },
       lastBlockAtMs: clock.monotonicMs(),
       comparedAtMs: clock.monotonicMs(),
       hasMultipleReplies: false,

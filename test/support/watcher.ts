@@ -12,6 +12,7 @@ import type { Db } from "../../src/db/database.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { createWake } from "../../src/kernel/wake.ts";
 import { ProcessMemory } from "../../src/kernel/processMemory.ts";
+import { getChainMemory } from "../../src/watch/chainMemory.ts";
 import type { MovementRow } from "../../src/watch/movement.ts";
 import type { WatchWorld } from "../../src/watch/store/applySegment.ts";
 import { watchChain, type WatchOutcome } from "../../src/watch/follow/watchChain.ts";
@@ -90,7 +91,7 @@ function overrideNode(chain: TestChain, override: NodeOverride): EvmNode {
   // Overrides apply to the plain methods only. Removing the optional shortcuts makes callers use these.
   const isOverridden = Object.keys(overridden).length > 0;
   const isOptionalShortcut = (name: string | symbol) =>
-    name === "filterTransfers" || name === "blocksWithProofs" || name === "blocksWithTransfers";
+    ["filterTransfers", "blocksWithProofs", "blocksWithTransfers", "blocksAt"].includes(String(name));
   return new Proxy(node, {
     get(target, name) {
       if (isOverridden && isOptionalShortcut(name)) return undefined;
@@ -109,7 +110,16 @@ export async function startWatcher(
   const world = watchWorld(db, chain);
   const watched = openTestChain(chain, ...overrides);
   await watchChain(world, watched);
-  return { world, chain: watched, watch: () => watchChain(world, watched) };
+  const watch = () => {
+    forgetReadings(world, watched);
+    return watchChain(world, watched);
+  };
+  return { world, chain: watched, watch };
+}
+
+/** The next poll reads finality, and final blocks a second time, as one long after the last. */
+export function forgetReadings(world: Pick<WatchWorld, "clock" | "memory">, chain: Chain): void {
+  Object.assign(getChainMemory(world, chain), { finalityReadAtMs: -Infinity, rereadAtMs: -Infinity });
 }
 
 export async function insertInbox(db: Db): Promise<Hex> {

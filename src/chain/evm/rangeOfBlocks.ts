@@ -12,7 +12,8 @@ import { toHex } from "./rpc/rpcValues.ts";
 /** The header before, the logs, and the header after. */
 const FRAME_CALLS = 3;
 
-export type RangeRequest = BlockRange & Skipping & { tokens: readonly string[] };
+/** `isEndOnly`: of the blocks only the last. */
+export type RangeRequest = BlockRange & Skipping & { tokens: readonly string[]; isEndOnly?: boolean };
 
 /** Undefined where the provider takes no such batch, so that each block is read by its hash. */
 export async function readRangeOfBlocks(
@@ -21,7 +22,8 @@ export async function readRangeOfBlocks(
 ): Promise<BlocksWithTransfers | undefined> {
   const last = headerCall(request.toBlock);
   const others: RpcCall[] = [];
-  for (let number = request.fromBlock; number < request.toBlock; number += 1n) others.push(headerCall(number));
+  const from = request.isEndOnly === true ? request.toBlock : request.fromBlock;
+  for (let number = from; number < request.toBlock; number += 1n) others.push(headerCall(number));
   const [filter] = transferFilters(request, request.tokens);
   const frame: RpcCall[] = [last, ["eth_getLogs", [filter]], last];
   const fits = others.length + FRAME_CALLS <= rpc.batchMax;
@@ -39,7 +41,7 @@ export async function readRangeOfBlocks(
   const all = [...blocks, end];
   const hashOf = new Map(all.map(({ number, hash }) => [number, hash]));
   for (const { blockNumber, blockHash } of transfers)
-    if (hashOf.get(blockNumber) !== blockHash) throw replaced(rpc.host, blockNumber);
+    if (blockNumber >= from && hashOf.get(blockNumber) !== blockHash) throw replaced(rpc.host, blockNumber);
   return { blocks: all, transfers };
 }
 

@@ -3,6 +3,7 @@ import { caip2, type Caip2 } from "../../kernel/caip.ts";
 import {
   ProviderFailed,
   type BlockId,
+  type BlockPlace,
   type BlockRange,
   type BlockRef,
   type HeadTag,
@@ -32,10 +33,11 @@ import { parseArray, parseObject } from "../rpc/jsonValues.ts";
 import { parseBytes, parseHash, parseQuantity, parseSafeInteger, toHex } from "./rpc/rpcValues.ts";
 import { FEE_HISTORY_BLOCKS, FEE_HISTORY_PERCENTILE, toFeeQuote } from "./rpc/parseFees.ts";
 import { toBlockCall, toCallParameter, toReceiptCall } from "./rpc/calls.ts";
+import { requestBlocks } from "./rpc/blockCalls.ts";
 import { parseBlock, parseExpectedBlock, parseReceipt } from "./rpc/parseBlock.ts";
 import { JsonRpcClient, type RawResponse, type RpcCall } from "../rpc/jsonRpcClient.ts";
 import { RpcError } from "../rpc/rpcError.ts";
-import { readRangeOfBlocks } from "./rangeOfBlocks.ts";
+import { readRangeOfBlocks, type RangeRequest } from "./rangeOfBlocks.ts";
 import type { UnreadableEntry, UnreadableVerdict } from "../unreadable/unreadableEntry.ts";
 import { parseProofs, recheckEntries } from "./unreadableEntries.ts";
 import { BUNDLED_OWNERS_MAX, bundledBalanceCall, parseBundledBalances } from "./bundledBalances.ts";
@@ -110,6 +112,10 @@ export class JsonRpcNode implements EvmNode {
     return parseBlock(answer);
   }
 
+  async blocksAt(places: readonly BlockPlace[]): Promise<(BlockRef | undefined)[]> {
+    return this.#mapErrors(() => requestBlocks(this.#rpc, places));
+  }
+
   async block(at: { number: bigint } | { hash: string }): Promise<BlockRef | undefined> {
     try {
       const answer = await this.#request(...toBlockCall(at));
@@ -137,7 +143,7 @@ export class JsonRpcNode implements EvmNode {
   }
 
   async blocksWithTransfers(
-    range: BlockRange & Skipping,
+    range: Omit<RangeRequest, "tokens">,
     tokens: readonly string[],
   ): Promise<BlocksWithTransfers | undefined> {
     if (tokens.length === 0) return undefined;

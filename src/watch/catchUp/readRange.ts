@@ -17,6 +17,9 @@ import {
   type LocatedTransfer,
 } from "../movement.ts";
 
+/** A longer range may have an answer of a hundred megabytes. */
+const BLOCKS_TOGETHER_MAX = 100n;
+
 export type RangeTransfers = { range: BlockRange; end: BlockRef; transfers: readonly Transfer[] };
 
 /**
@@ -28,6 +31,8 @@ export async function readRange(
   range: BlockRange,
   tokens: readonly string[],
 ): Promise<RangeTransfers> {
+  const together = await readTogether(reader, range, tokens);
+  if (together) return together;
   const [end, transfers] = await Promise.all([
     reader.block({ number: range.toBlock }),
     reader.transfers(range, tokens),
@@ -37,6 +42,18 @@ export async function readRange(
     end: requireEndBlock(reader, { range, end, endHash: findBlockHash(range.toBlock, transfers) }),
     transfers,
   };
+}
+
+/** In one request, where the range is short enough for an answer within a batch. */
+async function readTogether(
+  reader: ChainReader,
+  range: BlockRange,
+  tokens: readonly string[],
+): Promise<RangeTransfers | undefined> {
+  if (!reader.blocksWithTransfers || range.toBlock - range.fromBlock >= BLOCKS_TOGETHER_MAX) return undefined;
+  const read = await reader.blocksWithTransfers({ ...range, isEndOnly: true }, tokens);
+  const end = read?.blocks.at(-1);
+  return read && end && { range, end, transfers: read.transfers };
 }
 
 export type FilteredRange = {

@@ -1,21 +1,45 @@
+import { findWatchedChain } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
+import type { ToldHeads } from "../../chain/providers.ts";
 import { ProviderFailed, type BlockRef } from "../../chain/reader.ts";
 import { bookMovements } from "../store/bookMovements.ts";
 import { wakeBlockConsumers, type WatchWorld } from "../store/applySegment.ts";
-import { listKnownBlocks } from "../store/chainReads.ts";
+import { getChainMemory } from "../chainMemory.ts";
+import { hasMovementAbove, listKnownBlocks } from "../store/chainReads.ts";
 import { storeFinality, type CursorRow, type KnownBlock } from "../store/store.ts";
-import { highestOf } from "../../kernel/extremes.ts";
+import { highestOf, lowestOf } from "../../kernel/extremes.ts";
+
+/** How often the chain's own finality is read while nothing waits for it. */
+const IDLE_MS = 5_000;
+
+/**
+ * Whether this poll reads the chain's own finality: always while a movement waits for it, else at intervals. It costs
+ * two calls to each provider, however short the chain's blocks are.
+ */
+export async function isFinalityDue(world: WatchWorld, chain: Chain, cursor: CursorRow): Promise<boolean> {
+  const { finalityReadAtMs } = getChainMemory(world, chain);
+  if (world.clock.monotonicMs() - finalityReadAtMs >= IDLE_MS) return true;
+  const tiers = findWatchedChain(world.catalog, chain.caip2)?.finality ?? [];
+  if (!tiers.some(({ finality }) => "tag" in finality)) return false;
+  return hasMovementAbove(world.db, { chain: chain.caip2, number: cursor.finalized_number });
+}
 
 /**
  * Stores the chain's finality as numbers of blocks that we know and that the reporting provider has. A bare number
- * could finalize a deposit on a replaced branch that is not yet orphaned here. Books one batch per call, so that
- * finality never waits for the ledger.
+ * could finalize a deposit on a replaced branch that is not yet orphaned here. Without `told` nothing is asked. Books
+ * one batch per call, so that finality never waits for the ledger.
  */
-export async function confirmFinality(world: WatchWorld, chain: Chain, cursor: CursorRow): Promise<CursorRow> {
+export async function confirmFinality(
+  world: WatchWorld,
+  chain: Chain,
+  { cursor, told }: { cursor: CursorRow; told: ToldHeads | undefined },
+): Promise<CursorRow> {
+  const heads = told && (await chain.providers.finalHeads(told));
   const [safe, finalized] = await Promise.all([
-    findTaggedNumber(world, chain, { cursor, tag: "safe" }),
-    findTaggedNumber(world, chain, { cursor, tag: "finalized" }),
+    findKnownNumber(world, chain, { cursor, head: heads?.safe }),
+    findKnownNumber(world, chain, { cursor, head: heads?.finalized }),
   ]);
+  if (told) getChainMemory(world, chain).finalityReadAtMs = world.clock.monotonicMs();
   const safeNumber = highestOf(cursor.safe_number, safe, finalized);
   const finalizedNumber = highestOf(cursor.finalized_number, finalized);
   const at = world.clock.now();
@@ -33,20 +57,18 @@ export async function confirmFinality(world: WatchWorld, chain: Chain, cursor: C
   };
 }
 
-/** The highest known block that the tag covers; undefined when there is none, or when the providers fail. */
-async function findTaggedNumber(
+/** The highest known block that the head covers; undefined when there is none, or when the providers fail. */
+async function findKnownNumber(
   world: WatchWorld,
   chain: Chain,
-  { cursor, tag }: { cursor: CursorRow; tag: "safe" | "finalized" },
+  { cursor, head }: { cursor: CursorRow; head: BlockRef | undefined },
 ): Promise<bigint | undefined> {
+  if (head === undefined) return undefined;
   try {
-    const head = await chain.providers.head(tag);
-    const upTo = head.number < cursor.number ? head.number : cursor.number;
+    const upTo = lowestOf(head.number, cursor.number);
     const [known] = await listKnownBlocks(world.db, { chain: chain.caip2, upTo, limit: 1 });
-    if (!known || !(await isCanonical(chain, known, head))) return undefined;
-    return known.number;
+    return known && (await isCanonical(chain, known, head)) ? known.number : undefined;
   } catch (error) {
-    // A chain without tags always answers with an error; its deposits count by confirmations.
     if (error instanceof ProviderFailed) return undefined;
     throw error;
   }

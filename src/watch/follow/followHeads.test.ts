@@ -214,13 +214,19 @@ describe("following heads", () => {
       world,
       chain: watched,
       watch,
-    } = await startWatcher(db, chain, (reader) => ({
-      head: async (tag) => {
-        const head = await reader.head(tag);
-        if (tag === "finalized") await onAsked();
-        return head;
-      },
-    }));
+    } = await startWatcher(
+      db,
+      chain,
+      () => ({}),
+      (reader) => ({
+        name: "second",
+        head: async (tag) => {
+          const head = await reader.head(tag);
+          if (tag === "finalized") await onAsked();
+          return head;
+        },
+      }),
+    );
     const paid = await pay(5n);
     await followHeads(world, watched, [paid]);
     await chain.mine(2);

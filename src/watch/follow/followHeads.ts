@@ -5,6 +5,7 @@ import { bookRevision } from "../store/bookMovements.ts";
 import {
   findSuspectBlocks,
   enqueueRecheck,
+  groupByBlock,
   type BlockTransfers,
   type FoundSuspect,
 } from "../reread/recheckSuspectBlocks.ts";
@@ -25,6 +26,9 @@ import { advanceCursor, advanceCursorWithNew, findCursor, type KnownBlock } from
 
 /** Blocks applied in one step. */
 const HEADS_MAX = 32;
+/** Pushed heads are followed, and then wake a poll, no more often than this, whatever the block time. */
+const FOLLOW_MS = 400;
+const POLL_AFTER_MS = 1_000;
 /** Pause before a poll that pushed heads did not prevent. */
 const POLL_DELAY_MS = 100;
 /** A node behind the same name may receive the block a little later than the one that pushed it. */
@@ -54,7 +58,7 @@ export async function followHeads(world: WatchWorld, chain: Chain, heads: readon
   enqueueRecheck(world, chain, found.suspects);
   if (memory.cursor === from) memory.cursor = to;
   memory.lastBlockAtMs = world.clock.monotonicMs();
-  memory.isFinalityDue = true;
+  memory.isBookingDue = true;
   return isComplete ? "recorded" : "unfit";
 }
 
@@ -136,21 +140,34 @@ async function readHeadsWithProvider(
 ): Promise<HeadsReading> {
   const tokens = watchedTokens(world.catalog, reader.caip2);
   const known = inboxFilter(world, reader.caip2);
-  // A feed can invent many heads. The first one must be known before the others cost requests.
-  const [first, ...others] = blocks;
-  if (first && others.length > 0) await assertSameHeader(reader, first);
   // Payers see an address only after its intent commits, and the blocks were mined before that push. A refresh during
   // the read is therefore late enough.
-  const [readings] = await Promise.all([
-    Promise.all(blocks.map((block) => readHead(reader, block, tokens))),
-    known.refresh(),
-  ]);
+  const [readings] = await Promise.all([readBlocks(reader, blocks, tokens), known.refresh()]);
   const transfers = readings.flatMap((reading) => reading.transfers);
   const candidates = filterInboxTransfers(transfers, (address) => known.has(address));
   return {
     located: await locateWithProvider(reader, candidates),
     suspects: findSuspectBlocks(reader, readings, tokens),
   };
+}
+
+/** Several heads are read as one range, with one request where the provider can. */
+async function readBlocks(
+  reader: ChainReader,
+  heads: readonly BlockRef[],
+  tokens: readonly string[],
+): Promise<BlockTransfers[]> {
+  const [first, last] = [heads[0], heads.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const range = { fromBlock: first.number, toBlock: last.number };
+  const read = first === last ? undefined : await reader.blocksWithTransfers?.(range, tokens);
+  if (read) {
+    for (const [index, head] of heads.entries()) assertSame(reader, head, read.blocks[index]);
+    return groupByBlock(read);
+  }
+  // A feed can invent many heads. The first one must be known before the others cost requests.
+  if (first !== last) await assertSameHeader(reader, first);
+  return Promise.all(heads.map((head) => readHead(reader, head, tokens)));
 }
 
 /**
@@ -165,8 +182,11 @@ async function readHead(reader: ChainReader, head: BlockRef, tokens: readonly st
 }
 
 async function assertSameHeader(reader: ChainReader, head: BlockRef): Promise<BlockRef> {
-  const block = await reader.block({ hash: head.hash });
-  if (block?.number !== head.number || block.parentHash !== head.parentHash)
+  return assertSame(reader, head, await reader.block({ hash: head.hash }));
+}
+
+function assertSame(reader: ChainReader, head: BlockRef, block: BlockRef | undefined): BlockRef {
+  if (block?.number !== head.number || block.hash !== head.hash || block.parentHash !== head.parentHash)
     throw new ProviderFailed("unknown_block", `${reader.name} does not have block ${head.number} as pushed`);
   return block;
 }
@@ -186,10 +206,17 @@ export function enqueueHead(world: Pick<WatchWorld, "clock" | "wake" | "memory">
   world.wake.notify(headsTopic(chain));
 }
 
-/** Follows all queued heads. */
+/**
+ * Follows all queued heads. Those that are pushed within a short time go together, so that short blocks cost no more
+ * requests.
+ */
 export async function followQueuedHeads(world: WatchWorld, chain: Chain): Promise<void> {
-  const heads = getChainMemory(world, chain).pushedHeads.splice(0);
-  if (heads.length === 0) return;
+  const { pushedHeads, pushed } = getChainMemory(world, chain);
+  if (pushedHeads.length === 0) return;
+  const sinceMs = world.clock.monotonicMs() - pushed.followedAtMs;
+  if (sinceMs < FOLLOW_MS) await world.clock.sleep(FOLLOW_MS - sinceMs);
+  pushed.followedAtMs = world.clock.monotonicMs();
+  const heads = pushedHeads.splice(0);
   let outcome: HeadsOutcome = "unfit";
   try {
     outcome = await followHeads(world, chain, heads);
@@ -197,7 +224,12 @@ export async function followQueuedHeads(world: WatchWorld, chain: Chain): Promis
     // The poll handles finality and everything that the heads lack. The delay limits the polls that a feed with false
     // heads can cause to a few per second.
     if (outcome === "unfit") await world.clock.sleep(POLL_DELAY_MS);
-    if (outcome !== "passed") world.wake.notify(watchTopic(chain));
+    const nowMs = world.clock.monotonicMs();
+    const isPollDue = outcome === "unfit" || (outcome === "recorded" && nowMs - pushed.wokeAtMs >= POLL_AFTER_MS);
+    if (isPollDue) {
+      pushed.wokeAtMs = nowMs;
+      world.wake.notify(watchTopic(chain));
+    }
   }
 }
 

@@ -1,7 +1,12 @@
 import { ChainMismatch } from "../../chain/providers.ts";
 import { ProviderFailed, type BlockRef, type ChainReader, type Transfer } from "../../chain/reader.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
-import { findSuspectBlocks, type BlockTransfers, type FoundSuspect } from "../reread/recheckSuspectBlocks.ts";
+import {
+  findSuspectBlocks,
+  groupByBlock,
+  type BlockTransfers,
+  type FoundSuspect,
+} from "../reread/recheckSuspectBlocks.ts";
 import type { LocatedTransfer } from "../movement.ts";
 import type { KnownBlock } from "../store/store.ts";
 
@@ -31,6 +36,8 @@ export type Branch =
 export type BranchQuery = {
   chain: Caip2;
   cursor: KnownBlock;
+  /** The provider's newest block, where it has just told it. */
+  head?: BlockRef | undefined;
   tokens: readonly string[];
   /** Blocks this near to the head are read with their headers; deeper ones by ranges. */
   near: bigint;
@@ -48,7 +55,7 @@ export type BranchQuery = {
  */
 export async function readBranch(reader: ChainReader, query: BranchQuery): Promise<Branch> {
   const { cursor } = query;
-  const head = await reader.head("latest");
+  const head = query.head ?? (await reader.head("latest"));
   if (head.number < cursor.number || head.hash === cursor.hash) return { kind: "still", head };
   const follows = head.number === cursor.number + 1n && head.parentHash === cursor.hash;
   const together = follows ? undefined : await readTogether(reader, query, head);
@@ -85,9 +92,7 @@ async function readTogether(reader: ChainReader, query: BranchQuery, head: Block
   if (!read || !isLinked(cursor, read.blocks) || BigInt(read.blocks.length) !== toBlock - cursor.number)
     return undefined;
   const { blocks, transfers } = read;
-  const transfersOf = Map.groupBy(transfers, ({ blockHash }) => blockHash);
-  const readings = blocks.map((block) => ({ block, transfers: transfersOf.get(block.hash) ?? [] }));
-  const suspects = findSuspectBlocks(reader, readings, tokens);
+  const suspects = findSuspectBlocks(reader, groupByBlock(read), tokens);
   return { kind: "near", head, ancestor: cursor, blocks, located: await query.locate(reader, transfers), suspects };
 }
 

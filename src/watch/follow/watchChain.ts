@@ -1,13 +1,13 @@
 import { watchedTokens } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
-import { ProviderFailed, type ChainReader } from "../../chain/reader.ts";
-import { ChainMismatch } from "../../chain/providers.ts";
+import { ProviderFailed, readAllHeads, type ChainReader } from "../../chain/reader.ts";
+import { ChainMismatch, type ToldHeads } from "../../chain/providers.ts";
 import { hasElapsed } from "../../kernel/clock.ts";
 import { initializeCursor } from "./initializeCursor.ts";
 import { isBookingComplete } from "../store/bookMovements.ts";
 import { readBranch, type Branch, type BranchQuery } from "./readBranch.ts";
 import { catchUp } from "../catchUp/catchUp.ts";
-import { confirmFinality } from "./confirmFinality.ts";
+import { confirmFinality, isFinalityDue } from "./confirmFinality.ts";
 import { enqueueRecheck } from "../reread/recheckSuspectBlocks.ts";
 import { blocksIn, DEEPEST_REORG, nearBlocks, refreshBlockTime, SHALLOW_REORG } from "../blockTime.ts";
 import { getChainMemory } from "../chainMemory.ts";
@@ -58,7 +58,7 @@ export async function watchChain(world: WatchWorld, chain: Chain): Promise<Watch
 async function syncChain(world: WatchWorld, chain: Chain, cursor: CursorRow): Promise<WatchOutcome> {
   const reconciled = await reconcileCursor(world, chain, cursor);
   if (reconciled) return { advancedTo: reconciled.number, isBehind: true };
-  const { branch, provider } = await pollBranch(world, chain, cursor);
+  const { branch, provider, told } = await pollBranch(world, chain, cursor);
   if (!(await isReorgAccepted(world, chain, { cursor, branch, provider }))) {
     return { advancedTo: cursor.number, isBehind: false };
   }
@@ -68,22 +68,23 @@ async function syncChain(world: WatchWorld, chain: Chain, cursor: CursorRow): Pr
   const isBehind = now.number < branch.head.number;
   if (!isBehind) logCaughtUp(world, chain, now.number);
   // A head below the cursor comes from a lagging provider with outdated finality. Where another provider pushes blocks,
-  // the first may lag permanently, so isFinalityDue reads it from all of them.
+  // the first may lag permanently, so they are booked whatever it says.
   const memory = getChainMemory(world, chain);
   const isHeartbeatDue = hasElapsed(HEARTBEAT_MS, { since: cursor.updated_at, now: world.clock.now() });
   // Any process completes bookings that another one left.
   const isBookingBehind = !(await isBookingComplete(world, now));
   const isDue =
-    memory.isFinalityDue || isBookingBehind || ((isMoved || isHeartbeatDue) && branch.head.number >= cursor.number);
-  const confirmed = isDue ? await confirmFinality(world, chain, now) : now;
-  if (isDue) memory.isFinalityDue = false;
+    memory.isBookingDue || isBookingBehind || ((isMoved || isHeartbeatDue) && branch.head.number >= cursor.number);
+  const confirmed = isDue ? await confirmFinality(world, chain, { cursor: now, told }) : now;
+  if (isDue) memory.isBookingDue = false;
   // After an outage much is left to reread and to book, so the next poll starts at once.
   const isBooking = confirmed.booked_number > now.booked_number && !(await isBookingComplete(world, confirmed));
   const hasMore = isBehind || (await rereadFinal(world, chain, confirmed)) || isBooking;
   return { advancedTo: now.number, isBehind: hasMore };
 }
 
-type PolledBranch = { branch: Branch; provider: string };
+/** `told`: the final heads that the provider told with its newest one. */
+type PolledBranch = { branch: Branch; provider: string; told: ToldHeads | undefined };
 
 async function pollBranch(world: WatchWorld, chain: Chain, cursor: CursorRow): Promise<PolledBranch> {
   const query: BranchQuery = {
@@ -97,10 +98,13 @@ async function pollBranch(world: WatchWorld, chain: Chain, cursor: CursorRow): P
   };
   const memory = getChainMemory(world, chain);
   const isStalled = world.clock.monotonicMs() - memory.lastBlockAtMs > STALL_MS;
-  const work = async (reader: ChainReader): Promise<PolledBranch> => ({
-    branch: await readBranch(reader, query),
-    provider: reader.name,
-  });
+  const isWhole = await isFinalityDue(world, chain, cursor);
+  const work = async (reader: ChainReader): Promise<PolledBranch> => {
+    const { name: provider } = reader;
+    const heads = isWhole ? await readAllHeads(reader) : undefined;
+    const branch = await readBranch(reader, { ...query, head: heads?.latest });
+    return { branch, provider, told: heads && { provider, heads } };
+  };
   const isConclusive = ({ branch: { kind, head } }: PolledBranch) => kind !== "still" || head.hash === cursor.hash;
   const tracked = trackSoundness(world, chain, { reading: "new blocks", work, isConclusive });
   const news = await (isStalled ? chain.providers.askInReverseOrder(tracked) : chain.providers.ask(tracked));
@@ -116,7 +120,7 @@ async function pollBranch(world: WatchWorld, chain: Chain, cursor: CursorRow): P
 async function isReorgAccepted(
   world: WatchWorld,
   chain: Chain,
-  { cursor, branch, provider }: PolledBranch & { cursor: CursorRow },
+  { cursor, branch, provider }: Omit<PolledBranch, "told"> & { cursor: CursorRow },
 ): Promise<boolean> {
   if (branch.kind === "still" || cursor.number - branch.ancestor.number <= blocksIn(world, chain, SHALLOW_REORG))
     return true;

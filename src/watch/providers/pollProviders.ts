@@ -1,5 +1,5 @@
 import type { Chain } from "../../chain/chain.ts";
-import type { BlockRef, ChainReader } from "../../chain/reader.ts";
+import { readBlocksAt, type BlockRef, type ChainReader } from "../../chain/reader.ts";
 import { blocksIn, NEAR_HEAD } from "../blockTime.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 import { listKnownBlocks } from "../store/chainReads.ts";
@@ -14,8 +14,8 @@ export type ProviderComparison = {
 };
 
 /**
- * Compares every available provider with the cursor, in two requests each. Providers that fail or lack a comparable
- * block are left out.
+ * Compares every available provider with the cursor, mostly in one request each. Providers that fail or lack a
+ * comparable block are left out.
  */
 export async function pollProviders(
   world: Pick<WatchWorld, "db" | "memory" | "catalog">,
@@ -36,13 +36,24 @@ async function compareWithProvider(
   reader: ChainReader,
   { chain, cursor }: { chain: Chain; cursor: KnownBlock },
 ): Promise<Omit<ProviderComparison, "provider"> | undefined> {
-  const head = await reader.head("latest");
+  // Where it saves no request, the block is asked for once the head shows that the provider has it.
+  const { latest: head, others } = await readBlocksAt(reader, reader.blocksAt ? [cursor.number] : []);
   const known = head.number < cursor.number ? await findKnownBlock(world, chain, head.number) : cursor;
   if (known === undefined) return undefined;
-  const block = known.number === head.number ? head : await reader.block({ number: known.number });
+  const block = await findBlockOf(reader, known, { head, atCursor: others[0] });
   if (block === undefined) return undefined;
   if (block.hash !== known.hash) return { kind: "differs", head };
   return { kind: head.number + blocksIn(world, chain, NEAR_HEAD) < cursor.number ? "behind" : "agrees", head };
+}
+
+/** The provider's block at the number of a known one. A request that it has answered already is not repeated. */
+async function findBlockOf(
+  reader: ChainReader,
+  known: KnownBlock,
+  { head, atCursor }: { head: BlockRef; atCursor: BlockRef | undefined },
+): Promise<BlockRef | undefined> {
+  const told = [head, atCursor].find((block) => block?.number === known.number);
+  return told ?? reader.block({ number: known.number });
 }
 
 async function findKnownBlock(

@@ -1,6 +1,12 @@
 import { watchedTokens } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
-import { ProviderFailed, type BlockRef, type ChainReader, type Transfer } from "../../chain/reader.ts";
+import {
+  ProviderFailed,
+  type BlockRef,
+  type BlocksWithTransfers,
+  type ChainReader,
+  type Transfer,
+} from "../../chain/reader.ts";
 import { getChainMemory, type ChainMemory, type SuspectBlock } from "../chainMemory.ts";
 import { applyFoundTransfers } from "./rescan.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
@@ -28,6 +34,12 @@ const MINUTE_MS = 60_000;
 const CONCURRENT_RECHECKS_MAX = 8;
 
 export type BlockTransfers = { block: BlockRef; transfers: readonly Transfer[] };
+
+/** Blocks that were read together, one by one. */
+export function groupByBlock({ blocks, transfers }: BlocksWithTransfers): BlockTransfers[] {
+  const transfersOf = Map.groupBy(transfers, ({ blockHash }) => blockHash);
+  return blocks.map((block) => ({ block, transfers: transfersOf.get(block.hash) ?? [] }));
+}
 
 /** A block without transfers of a token that its header indicates. `isEmpty`: it has none of any watched token. */
 export type FoundSuspect = { block: BlockRef; provider: string; isEmpty: boolean };

@@ -18,6 +18,8 @@ import { lowestOf } from "../../kernel/extremes.ts";
 
 /** Headers that are kept at most, of about 200 bytes each. */
 const KEPT_MAX = 40_000;
+/** Final blocks that are reread together. */
+const GATHERED: BlockSpan = { ms: 15_000, min: 1, max: 75 };
 /** Depth at which blocks of a chain without the `finalized` tag are reread. */
 const DEPTH_WITHOUT_TAG: BlockSpan = { ms: 2_048_000, min: 64, max: 16_384 };
 
@@ -34,8 +36,11 @@ export async function rereadFinal(world: WatchWorld, chain: Chain, cursor: Curso
   const range = nextRange(world, chain, { cursor, upTo });
   if (!range) return false;
   const recorded = await listMovementsBetween(world.db, { chain: chain.caip2, ...range });
+  const isWaiting = recorded.length > 0 || range.toBlock < upTo;
+  if (!isWaiting && !isRangeDue(world, chain, range)) return false;
   const changes = await rereadRange(world, chain, { range, recorded, providers });
   if (!changes) return false;
+  getChainMemory(world, chain).rereadAtMs = world.clock.monotonicMs();
   const { located, removed } = changes;
   logChanges(world, chain, changes);
   const at = world.clock.now();
@@ -65,6 +70,15 @@ export async function rereadFinal(world: WatchWorld, chain: Chain, cursor: Curso
   if (written.changed > 0) wakeMovementConsumers(world, chain);
   if (written.refused.length > 0) await resolveFinalConflicts(world, chain, written.refused);
   return written.isPassed && range.toBlock < upTo;
+}
+
+/**
+ * Whether blocks that hold nothing of ours, as far as we know, are reread now. Together they cost as much as one of
+ * them, so they wait for each other, on a chain with short blocks most of all.
+ */
+function isRangeDue(world: WatchWorld, chain: Chain, { fromBlock, toBlock }: BlockRange): boolean {
+  const waitedMs = world.clock.monotonicMs() - getChainMemory(world, chain).rereadAtMs;
+  return waitedMs >= GATHERED.ms || toBlock - fromBlock + 1n >= blocksIn(world, chain, GATHERED);
 }
 
 /** The transfers whose block is ours, as far as we still have the block. */

@@ -39,6 +39,14 @@ export async function listMovementsBetween(
     .execute();
 }
 
+/** Whether a movement stands above a block. */
+export async function hasMovementAbove(db: Db, { chain, number }: { chain: Caip2; number: bigint }): Promise<boolean> {
+  const { rows } = await sql`/* named: movement_above */
+    select from movement where ${inBlocksOf(chain)} and block_number > ${number} and orphaned_at is null
+    limit 1`.execute(db.root);
+  return rows.length > 0;
+}
+
 /** The rules in seconds of a chain. */
 export type AgeRules = { chain: Caip2; seconds: readonly number[] };
 
