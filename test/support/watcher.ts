@@ -118,7 +118,7 @@ export async function startWatcher(
 }
 
 /** The next poll reads finality, and final blocks a second time, as one long after the last. */
-export function forgetReadings(world: Pick<WatchWorld, "clock" | "memory">, chain: Chain): void {
+function forgetReadings(world: Pick<WatchWorld, "clock" | "memory">, chain: Chain): void {
   Object.assign(getChainMemory(world, chain), { finalityReadAtMs: -Infinity, rereadAtMs: -Infinity });
 }
 

@@ -18,7 +18,7 @@ import {
 } from "../movement.ts";
 
 /** A longer range may have an answer of a hundred megabytes. */
-const BLOCKS_TOGETHER_MAX = 100n;
+const TOGETHER_MAX = 100n;
 
 export type RangeTransfers = { range: BlockRange; end: BlockRef; transfers: readonly Transfer[] };
 
@@ -50,7 +50,7 @@ async function readTogether(
   range: BlockRange,
   tokens: readonly string[],
 ): Promise<RangeTransfers | undefined> {
-  if (!reader.blocksWithTransfers || range.toBlock - range.fromBlock >= BLOCKS_TOGETHER_MAX) return undefined;
+  if (!reader.blocksWithTransfers || range.toBlock - range.fromBlock >= TOGETHER_MAX) return undefined;
   const read = await reader.blocksWithTransfers({ ...range, isEndOnly: true }, tokens);
   const end = read?.blocks.at(-1);
   return read && end && { range, end, transfers: read.transfers };
