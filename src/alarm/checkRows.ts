@@ -2,15 +2,13 @@ import { sql } from "kysely";
 import { countHeldForAgreement } from "../deposit/agreement/verificationStore.ts";
 import { isAgreementReason } from "../deposit/deposit.ts";
 import { addMs, DAY_MS } from "../kernel/clock.ts";
+import { readOpenRows, type OpenRows } from "../health/openRows.ts";
 import { countDifferences } from "../watch/reconcile/balanceStore.ts";
 import { countUnreadable } from "../watch/unreadable/unreadableStore.ts";
 import type { World } from "../world.ts";
 import type { AlarmCondition } from "./alarm.ts";
 import { checkCrossings } from "./checkBridge.ts";
 
-const LATE_MS = 15 * 60_000;
-/** Finality of the slowest known chain takes about half an hour. */
-const DEPOSIT_LATE_MS = 2 * 3_600_000;
 /** A settlement that moved nothing is planned again long before. */
 const NOT_SHOWN_MS = 3_600_000;
 const UNBOUND_MS = 5 * 60_000;
@@ -30,9 +28,8 @@ export async function checkRows(world: RowCheckWorld): Promise<AlarmCondition[]>
     checkDifferences(world),
     checkUnreadable(world),
     checkQuarantine(world),
-    checkSettlements(world),
+    checkOpenRows(world),
     checkSweeps(world),
-    checkLateDeposits(world),
     checkCustomers(world),
     checkKeys(world),
     checkCrossings(world),
@@ -76,32 +73,34 @@ async function checkQuarantine({ db }: RowCheckWorld): Promise<AlarmCondition[]>
   }));
 }
 
-async function checkSettlements({ db, clock, config }: RowCheckWorld): Promise<AlarmCondition[]> {
-  const held = await db.root
-    .selectFrom("settlement")
-    .select(["chain", sql<bigint>`count(*)`.as("count"), sql<string>`min(intent_id)`.as("intent")])
-    .where("status", "=", "held")
-    .groupBy("chain")
-    .execute();
-  const late = await Promise.all(
-    config.chains.map(async ({ caip2: chain, settleAfterMs }) => {
-      const before = addMs(clock.now(), -(settleAfterMs + LATE_MS));
-      const { rows } = await sql<{ due: bigint; open: bigint }>`
-        select
-          (select count(*) from holding where chain = ${chain} and due_from is not null and due_from < ${before}) as due,
-          (select count(*) from settlement where chain = ${chain} and status in ('planned', 'submitted')
-            and created_at < ${before}) as open`.execute(db.root);
-      return { chain, count: Number(rows[0]?.due ?? 0n) + Number(rows[0]?.open ?? 0n) };
-    }),
-  );
+async function checkOpenRows(world: RowCheckWorld): Promise<AlarmCondition[]> {
+  const open = await readOpenRows(world);
+  const lateDeposits = sumLate(open.filter(({ kind }) => kind === "deposit"));
+  const latePayouts = sumLate(open.filter(({ kind }) => kind !== "deposit"));
   return [
-    ...held.map(({ chain, count, intent }): AlarmCondition => {
-      return { alarm: "settlement_held", subject: chain, facts: { chain, settlements: Number(count), intent } };
-    }),
-    ...late.flatMap(({ chain, count }): AlarmCondition[] =>
-      count === 0 ? [] : [{ alarm: "settlements_late", subject: chain, facts: { chain, payouts: count } }],
+    ...open.flatMap(({ chain, kind, status, count, intent }): AlarmCondition[] =>
+      kind === "settlement" && status === "held"
+        ? [{ alarm: "settlement_held", subject: chain, facts: { chain, settlements: count, intent } }]
+        : [],
     ),
+    ...latePayouts.map(({ chain, count }): AlarmCondition => {
+      return { alarm: "settlements_late", subject: chain, facts: { chain, payouts: count } };
+    }),
+    ...lateDeposits.map(({ chain, count, intent }): AlarmCondition => {
+      return { alarm: "deposits_late", subject: chain, facts: { chain, deposits: count, intent } };
+    }),
   ];
+}
+
+/** By chain, with one of their intents. */
+function sumLate(rows: readonly OpenRows[]): { chain: string; count: number; intent: string }[] {
+  const sums = new Map<string, { chain: string; count: number; intent: string }>();
+  for (const { chain, late } of rows) {
+    if (late === undefined) continue;
+    const known = sums.get(chain);
+    sums.set(chain, { chain, count: late.count + (known?.count ?? 0), intent: known?.intent ?? late.intent });
+  }
+  return [...sums.values()];
 }
 
 /** Sent settlements whose transaction is closed, and which no movement has landed. */
@@ -116,22 +115,6 @@ async function checkSweeps({ db, clock }: RowCheckWorld): Promise<AlarmCondition
     alarm: "sweep_not_shown",
     subject: chain,
     facts: { chain, settlements: Number(count), ...first },
-  }));
-}
-
-async function checkLateDeposits({ db, clock }: RowCheckWorld): Promise<AlarmCondition[]> {
-  const before = addMs(clock.now(), -DEPOSIT_LATE_MS);
-  const rows = await db.root
-    .selectFrom("deposit")
-    .select(["chain", sql<bigint>`count(*)`.as("count"), sql<string>`min(intent_id)`.as("intent")])
-    .where("status", "in", ["seen", "confirmed"])
-    .where("seen_at", "<", before)
-    .groupBy("chain")
-    .execute();
-  return rows.map(({ chain, count, intent }) => ({
-    alarm: "deposits_late",
-    subject: chain,
-    facts: { chain, deposits: Number(count), intent },
   }));
 }
 

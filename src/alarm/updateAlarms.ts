@@ -1,12 +1,12 @@
-import type { Chain } from "../chain/chain.ts";
-import { findWatchedChain } from "../catalog/catalog.ts";
+import { listTokenProblems } from "../chain/tokenProblems.ts";
 import { isDatabaseAway } from "../db/errors.ts";
 import { FatalError } from "../kernel/assert.ts";
 import { alarmRow, type AlarmName } from "../kernel/alarm/alarmTable.ts";
+import { sampleChains } from "../health/sampleChain.ts";
+import { sampleHost } from "../health/sampleHost.ts";
 import { takeIncidents } from "../kernel/alarm/raiseAlarm.ts";
 import { addMs } from "../kernel/clock.ts";
 import type { MemorySlot } from "../kernel/processMemory.ts";
-import { listCursors } from "../watch/store/store.ts";
 import type { World } from "../world.ts";
 import type { ActiveAlarm, AlarmCondition } from "./alarm.ts";
 import { checkBridge } from "./checkBridge.ts";
@@ -66,7 +66,10 @@ export async function readAlarms(world: AlarmWorld): Promise<ActiveAlarm[]> {
 type Check = (world: AlarmWorld) => Promise<AlarmCondition[]>;
 
 const CHECKS: ReadonlyMap<CheckName, Check> = new Map<CheckName, Check>([
-  ["host", async (world) => (world.hostMetrics === undefined ? [] : checkHost(world, world.hostMetrics))],
+  [
+    "host",
+    async (world) => (world.hostMetrics === undefined ? [] : checkHost(await sampleHost(world, world.hostMetrics))),
+  ],
   ["bridge", async (world) => checkBridge(world)],
   ["rows", checkRows],
   ["chains", checkChains],
@@ -91,9 +94,11 @@ async function runChecks(world: AlarmWorld): Promise<Map<CheckName, AlarmConditi
 }
 
 async function checkChains(world: AlarmWorld): Promise<AlarmCondition[]> {
-  const cursors = new Map((await listCursors(world.db)).map((cursor) => [cursor.chain, cursor]));
-  const chains = [...world.chains.values()].map((chain) => checkWatched(world, chain, cursors.get(chain.caip2)));
-  return (await Promise.all(chains)).flat();
+  const { startedAtMs } = world.memory.get(REGISTRY);
+  const runningMs = startedAtMs === undefined ? undefined : world.clock.monotonicMs() - startedAtMs;
+  return (await sampleChains(world)).flatMap((sample) =>
+    checkChain({ sample, runningMs, tokenProblems: listTokenProblems(world, sample.chain.caip2) }),
+  );
 }
 
 /**
@@ -130,16 +135,6 @@ export function describeAlarm({ alarm, subject, since, facts }: ActiveAlarm) {
 
 function isFromRows(registry: AlarmRegistry, { alarm, subject }: ActiveAlarm): boolean {
   return registry.entries.get(keyOf({ alarm, subject }))?.check === "rows";
-}
-
-function checkWatched(
-  world: AlarmWorld,
-  chain: Chain,
-  cursor: Awaited<ReturnType<typeof listCursors>>[number] | undefined,
-): Promise<AlarmCondition[]> {
-  const config = findWatchedChain(world.catalog, chain.caip2);
-  const { startedAtMs } = world.memory.get(REGISTRY);
-  return config === undefined ? Promise.resolve([]) : checkChain(world, { chain, config, cursor, startedAtMs });
 }
 
 type AlarmChange = { entry: AlarmEntry; isOver: boolean };

@@ -1,8 +1,9 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from "@prometheus-io/client";
-import { sql } from "kysely";
-import { getChainHealth } from "../alarm/checkChain.ts";
 import { activeAlarms } from "../alarm/updateAlarms.ts";
 import type { ChainConfig } from "../config/config.ts";
+import { countOpenCrossings } from "../health/openCrossings.ts";
+import { countRows, readOpenRows } from "../health/openRows.ts";
+import { getChainHealth } from "../health/sampleChain.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import type { MemorySlot } from "../kernel/processMemory.ts";
 import { countOpenAccounts } from "../priming/store.ts";
@@ -95,8 +96,8 @@ async function refreshGauges(world: MetricsWorld, gauges: Gauges): Promise<void>
   const [cursors, counts, open, crossings, primed] = await Promise.all([
     listCursors(world.db),
     countDifferences(world.db),
-    readOpen(world, chains),
-    readCrossings(world),
+    readOpenRows(world),
+    countOpenCrossings(world),
     countOpenAccounts(world.db),
   ]);
   for (const config of chains) {
@@ -108,15 +109,17 @@ async function refreshGauges(world: MetricsWorld, gauges: Gauges): Promise<void>
     gauges.differences.set(labels, Number(counts.find((each) => each.chain === chain)?.count ?? 0n));
     if (world.chains.get(chain)?.sender.accounts !== undefined)
       gauges.primed.set(labels, Number(primed.find((each) => each.chain === chain)?.count ?? 0n));
-    const rows = open.get(chain);
-    gauges.uncounted.set(labels, rows?.uncountedSeconds ?? 0);
-    gauges.unsettled.set(labels, rows?.unsettledSeconds ?? 0);
-    for (const status of OPEN_STATES) gauges.deposits.set({ chain, status }, rows?.states.get(status) ?? 0);
-    setCrossingGauges(
-      gauges,
-      chain,
-      crossings.filter((row) => row.chain === chain),
-    );
+    const own = open.filter((row) => row.chain === chain);
+    const uncounted = own.filter(({ kind, status }) => kind === "deposit" && status !== "held");
+    gauges.uncounted.set(labels, oldestSeconds(world, uncounted));
+    const unsettled = own.filter(({ kind }) => kind !== "deposit");
+    gauges.unsettled.set(labels, oldestSeconds(world, unsettled));
+    for (const status of OPEN_STATES)
+      gauges.deposits.set({ chain, status }, countRows(own, { chain, kind: "deposit", status }));
+    const burns = crossings.filter((row) => row.chain === chain);
+    for (const status of CROSSING_STATES)
+      gauges.crossings.set({ chain, status }, burns.find((row) => row.status === status)?.count ?? 0);
+    gauges.crossing.set(labels, oldestSeconds(world, burns));
     const headNumber = headOf(world, chain);
     if (headNumber !== undefined && cursor !== undefined)
       gauges.lag.set(labels, Math.max(0, Number(headNumber - cursor.number)));
@@ -139,12 +142,9 @@ function setChainGauges(world: MetricsWorld, gauges: Gauges, { caip2, native }: 
   if (gas.fee > 0n) gauges.settlementsLeft.set(labels, Number(gas.balance / gas.fee));
 }
 
-type OpenCrossings = { chain: Caip2; status: string; count: bigint; oldestSeconds: number };
-
-function setCrossingGauges(gauges: Gauges, chain: Caip2, rows: readonly OpenCrossings[]): void {
-  for (const status of CROSSING_STATES)
-    gauges.crossings.set({ chain, status }, Number(rows.find((row) => row.status === status)?.count ?? 0n));
-  gauges.crossing.set({ chain }, Math.max(0, ...rows.map(({ oldestSeconds }) => oldestSeconds)));
+function oldestSeconds({ clock }: MetricsWorld, rows: readonly { oldest: Date }[]): number {
+  const nowMs = clock.now().getTime();
+  return Math.max(0, ...rows.map(({ oldest }) => (nowMs - oldest.getTime()) / 1_000));
 }
 
 function headOf(world: MetricsWorld, caip2: Caip2): bigint | undefined {
@@ -155,50 +155,4 @@ function headOf(world: MetricsWorld, caip2: Caip2): bigint | undefined {
 /** Only for display: a double has 15 digits. */
 function toCoins(units: bigint, decimals: number): number {
   return Number(units) / 10 ** decimals;
-}
-
-type OpenRows = { uncountedSeconds: number; unsettledSeconds: number; states: Map<string, number> };
-
-/** Reads what is open on each chain, with indexes of open rows alone. */
-async function readOpen({ db, clock }: MetricsWorld, chains: readonly ChainConfig[]): Promise<Map<Caip2, OpenRows>> {
-  const nowMs = clock.now().getTime();
-  const [deposits, due] = await Promise.all([
-    sql<{ chain: Caip2; status: string; count: bigint; oldest: Date }>`
-      select chain, status, count(*) as count, min(seen_at) as oldest from deposit
-      where status in ('seen', 'confirmed') group by chain, status
-      union all
-      select chain, status, count(*), min(seen_at) from deposit where status = 'held' group by chain, status`.execute(
-      db.root,
-    ),
-    sql<{ chain: Caip2; oldest: Date }>`
-      select chain, min(oldest) as oldest from (
-        select chain, min(due_from) as oldest from holding where due_from is not null group by chain
-        union all
-        select chain, min(created_at) from settlement where status in ('planned', 'submitted', 'held') group by chain
-      ) as waiting group by chain`.execute(db.root),
-  ]);
-  const secondsSince = (oldest: Date | undefined) =>
-    oldest === undefined ? 0 : Math.max(0, (nowMs - oldest.getTime()) / 1_000);
-  return new Map(
-    chains.map(({ caip2: chain }) => {
-      const own = deposits.rows.filter((row) => row.chain === chain);
-      const uncounted = own.filter(({ status }) => status !== "held").map(({ oldest }) => secondsSince(oldest));
-      const states = new Map(own.map(({ status, count }) => [status, Number(count)]));
-      const unsettledSeconds = secondsSince(due.rows.find((row) => row.chain === chain)?.oldest);
-      return [chain, { uncountedSeconds: Math.max(0, ...uncounted), unsettledSeconds, states }];
-    }),
-  );
-}
-
-/** Reads the open crossings, by the partial index of each state. */
-async function readCrossings({ db, clock, config }: MetricsWorld): Promise<OpenCrossings[]> {
-  if (config.bridge === undefined) return [];
-  const { rows } = await sql<{ chain: Caip2; status: string; count: bigint; oldest: Date }>`
-    select chain, status, count(*) as count, min(created_at) as oldest from crossing where status = 'burned' and queue < 3 group by chain, status
-    union all
-    select chain, status, count(*), min(created_at) from crossing where status = 'attested' and queue < 3 group by chain, status`.execute(
-    db.root,
-  );
-  const nowMs = clock.now().getTime();
-  return rows.map(({ oldest, ...row }) => ({ ...row, oldestSeconds: (nowMs - oldest.getTime()) / 1_000 }));
 }

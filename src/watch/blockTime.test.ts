@@ -4,7 +4,8 @@ import { openTestChain } from "../../test/support/watcher.ts";
 import { startTestChain, type TestChain } from "../../test/support/chain.ts";
 import { TEST_CHAIN_CONFIG } from "../../test/support/stationWorld.ts";
 import { buildCatalog } from "../catalog/catalog.ts";
-import { checkBlockTime } from "../operator/doctor/checkBlockTime.ts";
+import { sampleChain } from "../health/sampleChain.ts";
+import { blockTimeFindings } from "../operator/doctor/blockTimeFindings.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { ProcessMemory } from "../kernel/processMemory.ts";
 import {
@@ -79,8 +80,9 @@ describe("the block time of a chain", () => {
   test("is a finding where it differs from the configured one by more than two times", async () => {
     await mineEvery(2);
     const findings = async (blockMs: number | undefined) => {
-      const { config, opened } = open(blockMs);
-      return (await checkBlockTime(config, opened)).map(({ verdict }) => verdict);
+      const { world, config, opened } = open(blockMs);
+      const sample = await sampleChain(world, { chain: opened, config, cursor: undefined }, { withoutGas: true });
+      return blockTimeFindings(sample).map(({ verdict }) => verdict);
     };
     deepEqual(await findings(1_100), ["ok"]);
     deepEqual(await findings(200), ["warn"]);

@@ -79,7 +79,7 @@ export function nearBlocks(world: Omit<BlockTimeWorld, "clock">, chain: Chain): 
  * The time between two blocks below `head`, in milliseconds. Undefined on a young chain, or where the provider does not
  * have the blocks.
  */
-export async function measureBlockMs(reader: ChainReader, head: BlockRef): Promise<number | undefined> {
+async function measureBlockMs(reader: ChainReader, head: BlockRef): Promise<number | undefined> {
   if (head.number < MEASURED_COUNT) return undefined;
   try {
     const earlier = await reader.block({ number: head.number - MEASURED_COUNT });

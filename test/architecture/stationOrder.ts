@@ -25,6 +25,7 @@ const ROAD = [
   "bridge",
   "settlement",
   "priming",
+  "health",
   "alarm",
   "metrics",
   "audit",

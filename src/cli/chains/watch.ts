@@ -1,4 +1,5 @@
 import { systemTimer } from "../../kernel/clock.ts";
+import { BEHIND } from "../../watch/behind.ts";
 import { computePace, computePercent, type ProgressSample, type Pace } from "../../watch/catchUp/pace.ts";
 import type { Command, CommandInput } from "../command.ts";
 import { CONFIG_OPTION, openOperatorClient, type OperatorClient } from "../operatorClient.ts";
@@ -25,8 +26,6 @@ export const watchStatus: Command = {
 const INTERVAL_MS = 2_000;
 /** The pace is measured over this period. */
 const PACE_WINDOW_MS = 30_000;
-/** A chain further behind its head than this is catching up. */
-const CATCH_UP_MS = 120_000;
 const BAR_CELLS_MIN = 5;
 const BAR_CELLS_MAX = 20;
 
@@ -107,7 +106,7 @@ class SyncHistory {
 }
 
 function isBehind({ behindMs }: WatchStatus): boolean {
-  return behindMs !== null && behindMs > CATCH_UP_MS;
+  return behindMs !== null && behindMs > BEHIND.scan.ms;
 }
 
 function withPace(

@@ -60,12 +60,14 @@ async function runServe({ values, flags, asJson, terminal, environment }: Comman
  * temporary.
  */
 async function reportCheck(
-  { config, chains }: World,
+  world: World,
   { asJson, terminal, pending }: Pick<CommandInput, "asJson" | "terminal"> & { pending: readonly string[] },
 ) {
   const { describeAgreement } = await import("../../operator/doctor/checkAgreement.ts");
   const { checkFeeds } = await import("../../operator/doctor/checkFeeds.ts");
-  const { checkBlockTime } = await import("../../operator/doctor/checkBlockTime.ts");
+  const { blockTimeFindings } = await import("../../operator/doctor/blockTimeFindings.ts");
+  const { sampleChain } = await import("../../health/sampleChain.ts");
+  const { config, chains } = world;
   const websockets = await Promise.all(
     config.chains.map(async (chainConfig) => {
       const chain = chains.get(chainConfig.caip2);
@@ -75,7 +77,9 @@ async function reportCheck(
   const blockTimes = await Promise.all(
     config.chains.map(async (chainConfig) => {
       const chain = chains.get(chainConfig.caip2);
-      return chain === undefined ? [] : checkBlockTime(chainConfig, chain);
+      if (chain === undefined) return [];
+      const sampled = { chain, config: chainConfig, cursor: undefined };
+      return blockTimeFindings(await sampleChain(world, sampled, { withoutGas: true }));
     }),
   );
   const findings = [...websockets, ...blockTimes].flat();

@@ -4,13 +4,13 @@ import { ProviderFailed } from "../../chain/reader.ts";
 import { ChainMismatch } from "../../chain/providers.ts";
 import type { ChainConfig } from "../../config/config.ts";
 import { findRisks } from "../../config/operate/risks.ts";
+import { readOpenRows, type OpenRows } from "../../health/openRows.ts";
+import { sampleChains, type ChainSample } from "../../health/sampleChain.ts";
 import { addMs } from "../../kernel/clock.ts";
 import { formatUnits } from "../../kernel/units.ts";
-import { readScannerHealth } from "../../watch/scannerHealth.ts";
-import { listCursors } from "../../watch/store/store.ts";
+import { isScanBehind } from "../../watch/behind.ts";
 import type { World } from "../../world.ts";
-import { blocksIn, type BlockSpan } from "../../watch/blockTime.ts";
-import { checkBlockTime } from "./checkBlockTime.ts";
+import { blockTimeFindings } from "./blockTimeFindings.ts";
 import { checkAgreement } from "./checkAgreement.ts";
 import { checkBalances } from "./checkBalances.ts";
 import { checkBridge } from "./checkBridge.ts";
@@ -28,17 +28,11 @@ import { settlementTotalsCheck } from "../../settlement/checks.ts";
 /** A transaction pending for longer has a fee that is too low, or its chain has stopped. */
 const PENDING_TX_MS_MAX = 600_000;
 const MISMATCHES_SHOWN_MAX = 5;
-/** A larger lag follows an outage, or a provider that is too slow. At least so many blocks: one may be late. */
-const BEHIND: BlockSpan = { ms: 60_000, min: 10, max: 1_000 };
 
 export async function runDoctorChecks(world: World): Promise<Finding[]> {
-  const health = await readScannerHealth(world);
-  const cursorNumbers = new Map((await listCursors(world.db)).map(({ chain, number }) => [chain, number]));
+  const samples = new Map((await sampleChains(world)).map((sample) => [sample.chain.caip2, sample]));
   const chains = await Promise.all(
-    world.config.chains.map((config) => {
-      const isWatched = health.get(config.caip2) === true;
-      return checkChain(world, config, { isWatched, cursorNumber: cursorNumbers.get(config.caip2) });
-    }),
+    world.config.chains.map((config) => checkChain(world, config, samples.get(config.caip2))),
   );
   return [
     ...riskFindings(world),
@@ -62,39 +56,22 @@ function riskFindings({ config }: World): Finding[] {
   }));
 }
 
-type ScanState = { isWatched: boolean; cursorNumber: bigint | undefined };
-
-async function checkChain(world: World, config: ChainConfig, scan: ScanState): Promise<Finding[]> {
-  const chain = world.chains.get(config.caip2);
-  if (chain === undefined) return [];
-  const behindMax = blocksIn(world, chain, BEHIND);
-  const watched = scanFinding(config, { ...scan, behindMax });
+async function checkChain(world: World, config: ChainConfig, sample: ChainSample | undefined): Promise<Finding[]> {
+  if (sample === undefined) return [];
+  const { chain, head } = sample;
+  const watched = scanFinding(sample);
   try {
     const verdict = await verifyChain(config, chain);
-    if (verdict === "unreachable") return [watched, failFinding(`${config.name}: provider`, "no provider answers")];
-    const [head, feeUnits, fees] = await Promise.all([
-      chain.providers.head("latest"),
-      chain.sender.feeBalance(),
-      chain.sender.feeStatus(),
-    ]);
+    if (verdict === "unreachable" || head === undefined)
+      return [watched, failFinding(`${config.name}: provider`, "no provider answers")];
     const [agreement, feeds] = await Promise.all([checkAgreement(world, config, chain), checkFeeds(config, chain)]);
-    const gas = `${formatUnits(feeUnits, config.native.decimals)} ${config.native.symbol} in ${chain.sender.payer}`;
     return [
-      {
-        what: `${config.name}: configuration`,
-        verdict: "ok",
-        found: `matches the chain at block ${head.number}`,
-      },
-      scanFinding(config, { ...scan, behindMax }, head.number),
-      ...(await checkBlockTime(config, chain)),
+      { what: `${config.name}: configuration`, verdict: "ok", found: `matches the chain at block ${head.number}` },
+      watched,
+      ...blockTimeFindings(sample),
       ...agreement,
       ...feeds,
-      feeUnits > 0n
-        ? { what: `${config.name}: gas`, verdict: "ok", found: gas }
-        : failFinding(`${config.name}: gas`, `${gas}: settlements cannot be sent`),
-      fees.isWithinCeiling
-        ? { what: `${config.name}: gas price`, verdict: "ok", found: fees.text }
-        : { what: `${config.name}: gas price`, verdict: "warn", found: `${fees.text}: settlements wait` },
+      ...gasFindings(sample),
     ];
   } catch (error) {
     if (error instanceof ChainMismatch || error instanceof ProviderFailed)
@@ -103,17 +80,26 @@ async function checkChain(world: World, config: ChainConfig, scan: ScanState): P
   }
 }
 
-/** Whether a process watches the chain, and how far it is behind `head`. */
-function scanFinding(
-  { name }: ChainConfig,
-  { isWatched, cursorNumber, behindMax }: ScanState & { behindMax: bigint },
-  head?: bigint,
-): Finding {
+function gasFindings({ chain, config: { name, native }, gas }: ChainSample): Finding[] {
+  const what = `${name}: gas`;
+  if (gas === undefined) return [failFinding(what, "no provider tells the balance of the gas account")];
+  const balance = `${formatUnits(gas.balance, native.decimals)} ${native.symbol} in ${chain.sender.payer}`;
+  return [
+    gas.balance > 0n
+      ? { what, verdict: "ok", found: balance }
+      : failFinding(what, `${balance}: settlements cannot be sent`),
+    gas.isWithinCeiling
+      ? { what: `${name}: gas price`, verdict: "ok", found: gas.price }
+      : { what: `${name}: gas price`, verdict: "warn", found: `${gas.price}: settlements wait` },
+  ];
+}
+
+/** Whether a process watches the chain, and how far it is behind its head. */
+function scanFinding({ config: { name }, cursor, isScanned, lagBlocks, blockMs }: ChainSample): Finding {
   const what = `${name}: watched`;
-  const lag = head === undefined || cursorNumber === undefined ? 0n : head - cursorNumber;
-  const isBehind = lag > behindMax;
-  const lagNote = isBehind ? `, scanned to block ${cursorNumber}, ${lag} blocks behind` : "";
-  if (!isWatched) return failFinding(what, `no process has scanned it recently${lagNote}`);
+  const isBehind = lagBlocks !== undefined && isScanBehind(lagBlocks, blockMs);
+  const lagNote = isBehind ? `, scanned to block ${cursor?.number ?? 0n}, ${lagBlocks} blocks behind` : "";
+  if (!isScanned) return failFinding(what, `no process has scanned it recently${lagNote}`);
   return { what, verdict: isBehind ? "warn" : "ok", found: `by a running process${lagNote}` };
 }
 
@@ -138,30 +124,25 @@ function sumFinding(what: string, mismatches: readonly { id: string }[]): Findin
 /** Counts rows that need the operator, and transactions that have been pending for too long. */
 async function checkStuck(world: World): Promise<Finding[]> {
   const since = addMs(world.clock.now(), -PENDING_TX_MS_MAX);
-  const { rows } = await sql<{
-    held_settlements: bigint;
-    failed_settlements: bigint;
-    held_deposits: bigint;
-    old_transactions: bigint;
-  }>`
+  const open = await readOpenRows(world);
+  const { rows } = await sql<{ failed: bigint; pending: bigint }>`
     select
-      (select count(*) from settlement where status = 'held') as held_settlements,
-      (select count(*) from settlement where status = 'failed') as failed_settlements,
-      (select count(*) from deposit where status = 'held') as held_deposits,
-      (select count(*) from outgoing_transaction where status = 'signed' and created_at < ${since}) as old_transactions`.execute(
+      (select count(*) from settlement where status = 'failed') as failed,
+      (select count(*) from outgoing_transaction where status = 'signed' and created_at < ${since}) as pending`.execute(
     world.db.root,
   );
-  const [row] = rows;
+  const countHeld = (wanted: OpenRows["kind"]) =>
+    open.reduce((sum, { kind, status, count }) => sum + (kind === wanted && status === "held" ? count : 0), 0);
   return [
-    countFinding("settlements held", row?.held_settlements),
-    countFinding("settlements failed", row?.failed_settlements),
-    countFinding("deposits held", row?.held_deposits),
-    countFinding("transactions pending for over ten minutes", row?.old_transactions),
+    countFinding("settlements held", countHeld("settlement")),
+    countFinding("settlements failed", Number(rows[0]?.failed ?? 0n)),
+    countFinding("deposits held", countHeld("deposit")),
+    countFinding("transactions pending for over ten minutes", Number(rows[0]?.pending ?? 0n)),
   ];
 }
 
-function countFinding(what: string, count: bigint | undefined): Finding {
-  return { what, verdict: count === undefined || count === 0n ? "ok" : "warn", found: String(count ?? 0n) };
+function countFinding(what: string, count: number): Finding {
+  return { what, verdict: count === 0 ? "ok" : "warn", found: String(count) };
 }
 
 function failFinding(what: string, found: string): Finding {

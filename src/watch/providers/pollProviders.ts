@@ -1,6 +1,7 @@
 import type { Chain } from "../../chain/chain.ts";
 import { readBlocksAt, type BlockRef, type ChainReader } from "../../chain/reader.ts";
-import { blocksIn, NEAR_HEAD } from "../blockTime.ts";
+import { BEHIND } from "../behind.ts";
+import { blocksIn } from "../blockTime.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 import { listKnownBlocks } from "../store/chainReads.ts";
 import { type KnownBlock } from "../store/store.ts";
@@ -43,7 +44,7 @@ async function compareWithProvider(
   const block = await findBlockOf(reader, known, { head, atCursor: others[0] });
   if (block === undefined) return undefined;
   if (block.hash !== known.hash) return { kind: "differs", head };
-  return { kind: head.number + blocksIn(world, chain, NEAR_HEAD) < cursor.number ? "behind" : "agrees", head };
+  return { kind: head.number + blocksIn(world, chain, BEHIND.recorded) < cursor.number ? "behind" : "agrees", head };
 }
 
 /** The provider's block at the number of a known one. A request that it has answered already is not repeated. */
