@@ -1,6 +1,5 @@
 import { listTokenProblems } from "../chain/tokenProblems.ts";
-import { isDatabaseAway } from "../db/errors.ts";
-import { FatalError } from "../kernel/assert.ts";
+import { classifyError, isDatabaseAway } from "../kernel/errors/classifyError.ts";
 import { alarmRow, type AlarmName } from "../kernel/alarm/alarmTable.ts";
 import { sampleChains } from "../health/sampleChain.ts";
 import { sampleHost } from "../health/sampleHost.ts";
@@ -83,7 +82,7 @@ async function runChecks(world: AlarmWorld): Promise<Map<CheckName, AlarmConditi
     try {
       found.set(name, await check(world));
     } catch (error) {
-      if (error instanceof FatalError) throw error;
+      if (classifyError(error) === "fatal") throw error;
       const alarm = isDatabaseAway(error) ? "database_unavailable" : "check_failed";
       const subject = alarm === "check_failed" ? name : "";
       failed.set(keyOf({ alarm, subject }), { alarm, subject, facts: { reason: messageOf(error) } });

@@ -1,8 +1,7 @@
 import type { Chain } from "../chain/chain.ts";
 import { SettleRefused, type BridgeSender, type MintItem, type MintOutlook } from "../chain/sender.ts";
-import { isDatabaseAway } from "../db/errors.ts";
 import { toSettleItem } from "../intent/pins/ownInbox.ts";
-import { FatalError } from "../kernel/assert.ts";
+import { stopsAllWork } from "../kernel/errors/classifyError.ts";
 import { warnRepeated } from "../kernel/alarm/repeatedWarning.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { addMs } from "../kernel/clock.ts";
@@ -133,7 +132,7 @@ async function receiveOrPostpone(
   try {
     return await receive(world, target, reception);
   } catch (error) {
-    if (error instanceof FatalError || isDatabaseAway(error)) throw error;
+    if (stopsAllWork(error)) throw error;
     const reason = error instanceof SettleRefused ? `settle_refused ${error.message}` : "internal_error";
     warnRepeated(world, {
       key: `receive ${movementId} ${reason}`,

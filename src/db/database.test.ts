@@ -3,7 +3,8 @@ import { after, before, describe, test } from "node:test";
 import { sql } from "kysely";
 import { createPostgresDatabase, databases, openTestDatabase } from "../../test/support/database.ts";
 import { openDatabase, type Db, type Tx } from "./database.ts";
-import { DatabaseUnusable, isUnavailable } from "./errors.ts";
+import { isServiceBusy } from "../kernel/errors/classifyError.ts";
+import { DatabaseUnusable } from "./errors.ts";
 
 const raise = (state: string) => sql.raw(`do $$ begin raise exception 'on purpose' using errcode = '${state}'; end $$`);
 
@@ -171,7 +172,7 @@ describe("several handles on one PostgreSQL server", () => {
       await sql`select pg_terminate_backend(${rows[0]?.pid ?? null}::int)`.execute(cutter.root);
       await sql`select 1`.execute(tx);
     });
-    await assert.rejects(cut, isUnavailable);
+    await assert.rejects(cut, isServiceBusy);
     assert.equal((await sql`select 1`.execute(db.root)).rows.length, 1);
   });
 
@@ -187,6 +188,6 @@ describe("several handles on one PostgreSQL server", () => {
   });
 
   test("an unreachable server is reported as unavailable, and no connection stays open", async () => {
-    await assert.rejects(openDatabase({ url: "postgres://nobody@127.0.0.1:1/none" }), isUnavailable);
+    await assert.rejects(openDatabase({ url: "postgres://nobody@127.0.0.1:1/none" }), isServiceBusy);
   });
 });

@@ -9,7 +9,7 @@ import {
   type Transaction,
 } from "kysely";
 import { isBatchable } from "./driver.ts";
-import { isRetryable } from "./errors.ts";
+import { classifyError } from "../kernel/errors/classifyError.ts";
 import { TransactionGuard } from "./transactionGuard.ts";
 import { EmbeddedDriver, EmbeddedServer, type PgliteOptions } from "./pglite/pglite.ts";
 import { PooledDriver, type PostgresOptions } from "./postgres/postgres.ts";
@@ -136,7 +136,7 @@ function createStatementMethods(root: Kysely<Schema>, guard: TransactionGuard): 
             .setIsolationLevel("read committed")
             .execute((tx) => guard.runInside(() => run(tx)));
         } catch (error) {
-          if (tries >= TRANSACTION_TRIES_MAX || !isRetryable(error)) throw error;
+          if (tries >= TRANSACTION_TRIES_MAX || classifyError(error) !== "conflict") throw error;
         }
       }
     },

@@ -1,5 +1,5 @@
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import { FatalError } from "../kernel/assert.ts";
+import { classifyError } from "../kernel/errors/classifyError.ts";
 import { Fault } from "../kernel/faults.ts";
 import { newId } from "../kernel/ids.ts";
 import type { World } from "../world.ts";
@@ -68,7 +68,7 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
     const fault = toFault(error, request.routeOptions.config.unavailableFault);
     if (fault.row.status === 500)
       world.log.error({ err: fault.cause ?? fault, requestId: request.id }, "request failed");
-    if (fault.cause instanceof FatalError) options.onFatal?.(fault.cause);
+    if (classifyError(fault.cause) === "fatal") options.onFatal?.(fault.cause);
     if (wantsFaultPage(request, fault)) return sendFaultPage(reply, fault, request);
     const draining = drainBody(world.clock, request.raw);
     return sendFault(reply, fault, { requestId: request.id, baseUrl: world.config.baseUrl, discarding: draining });

@@ -1,4 +1,4 @@
-import { isUnavailable } from "../db/errors.ts";
+import { isServiceBusy } from "../kernel/errors/classifyError.ts";
 import { Fault, type FaultCode } from "../kernel/faults.ts";
 
 /** Converts any thrown value to a fault. Errors that are not meant for callers become internal_error. */
@@ -7,5 +7,5 @@ export function toFault(error: unknown, unavailableFault: FaultCode = "internal_
   const status: unknown = typeof error === "object" && error !== null ? Reflect.get(error, "statusCode") : undefined;
   if (typeof status === "number" && status >= 400 && status < 500)
     return new Fault("invalid_request", { cause: error });
-  return new Fault(isUnavailable(error) ? unavailableFault : "internal_error", { cause: error });
+  return new Fault(isServiceBusy(error) ? unavailableFault : "internal_error", { cause: error });
 }

@@ -1,4 +1,4 @@
-import { FatalError } from "../kernel/assert.ts";
+import { classifyError } from "../kernel/errors/classifyError.ts";
 import { warnRepeated } from "../kernel/alarm/repeatedWarning.ts";
 import type { World } from "../world.ts";
 
@@ -22,7 +22,7 @@ const BACKOFF_MS_MAX = 30_000;
 
 /**
  * Runs `tick` until `signal` aborts, and resolves after the last tick. A failure is logged and retried with backoff,
- * because its rows are still there. Only FatalError is rethrown.
+ * because its rows are still there. Only a fatal error is rethrown.
  */
 export async function runLoop(world: LoopWorld, loop: Loop, signal: AbortSignal): Promise<void> {
   let failures = 0;
@@ -32,7 +32,7 @@ export async function runLoop(world: LoopWorld, loop: Loop, signal: AbortSignal)
       failures = 0;
       if (!hasMore) await world.wake.wait(loop.topic, { timeoutMs: loop.intervalMs, signal });
     } catch (error) {
-      if (error instanceof FatalError) throw error;
+      if (classifyError(error) === "fatal") throw error;
       const backoffMs = Math.min(BACKOFF_MS_MIN * 2 ** failures, BACKOFF_MS_MAX);
       failures += 1;
       warnRepeated(world, {

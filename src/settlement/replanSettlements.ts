@@ -1,5 +1,5 @@
 import type { Tx } from "../db/database.ts";
-import { isCausedByData } from "../db/errors.ts";
+import { isCausedByData } from "../kernel/errors/classifyError.ts";
 import { appendEvents } from "../event/store.ts";
 import { lockIntents } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";

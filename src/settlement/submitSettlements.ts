@@ -1,12 +1,11 @@
 import { findWatchedChain } from "../catalog/catalog.ts";
 import type { Chain } from "../chain/chain.ts";
 import { SettleRefused, type ChainSender, type PreparedSettlement, type SettleItem } from "../chain/sender.ts";
-import { isCausedByData, isDatabaseAway } from "../db/errors.ts";
 import type { Tx } from "../db/database.ts";
 import type { NewEvent } from "../event/event.ts";
 import { refreshHoldings } from "../deposit/dust/dustStore.ts";
 import { appendEvents } from "../event/store.ts";
-import { FatalError } from "../kernel/assert.ts";
+import { isCausedByData, stopsAllWork } from "../kernel/errors/classifyError.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { addMs } from "../kernel/clock.ts";
 import { warnRepeated } from "../kernel/alarm/repeatedWarning.ts";
@@ -102,7 +101,7 @@ async function submitGroup(world: SubmitWorld, target: SubmitTarget, { key, grou
       submitted += await submitBatch(world, target, batch);
       failures.delete(`${caip2}/${key}`);
     } catch (error) {
-      if (error instanceof FatalError || isDatabaseAway(error)) throw error;
+      if (stopsAllWork(error)) throw error;
       const failed = (failures.get(`${caip2}/${key}`) ?? 0) + 1;
       failures.set(`${caip2}/${key}`, failed);
       await delayBatch(world, batch, {

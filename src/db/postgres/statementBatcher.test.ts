@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { CompiledQuery, sql } from "kysely";
 import { openTestDatabase } from "../../../test/support/database.ts";
 import type { Db } from "../database.ts";
-import { isUnavailable } from "../errors.ts";
+import { isServiceBusy } from "../../kernel/errors/classifyError.ts";
 import { StatementBatch } from "./statementBatch.ts";
 
 const ECHO = `/* shared: echo */ select $1::int as value, pg_backend_pid() as session, transaction_timestamp() as began`;
@@ -63,7 +63,7 @@ describe("statements in batches", () => {
       while (count === 0) count = (await end.execute(db.root)).rows[0]?.count ?? 0;
       const settled = await waiting;
       assert.deepEqual(
-        settled.map((one) => (one.status === "fulfilled" ? one.value : isUnavailable(one.reason))),
+        settled.map((one) => (one.status === "fulfilled" ? one.value : isServiceBusy(one.reason))),
         [{ slept: "" }, true, { slept: "" }],
       );
     });

@@ -5,7 +5,7 @@ import { sql } from "kysely";
 import { createDatabaseOn } from "../../../test/support/database.ts";
 import { startServerPair, type ServerPair } from "../../../test/support/serverPair.ts";
 import { openDatabase, type Db } from "../database.ts";
-import { isUnavailable } from "../errors.ts";
+import { isServiceBusy } from "../../kernel/errors/classifyError.ts";
 
 // A managed database switches to its standby: the old server goes on to answer reads, at connections that stay open.
 
@@ -45,9 +45,9 @@ describe("a pool whose server becomes read-only while another one takes its plac
     await insert("before");
 
     await pair.makePrimaryReadOnly();
-    await assert.rejects(insertInTransaction("refused"), isUnavailable);
-    for (let tries = 0; tries < 6; tries += 1) await assert.rejects(insert("refused"), isUnavailable);
-    await assert.rejects(openDatabase({ url: pair.urlOf("service") }), isUnavailable);
+    await assert.rejects(insertInTransaction("refused"), isServiceBusy);
+    for (let tries = 0; tries < 6; tries += 1) await assert.rejects(insert("refused"), isServiceBusy);
+    await assert.rejects(openDatabase({ url: pair.urlOf("service") }), isServiceBusy);
 
     await pair.promoteStandby();
     await insert("after");

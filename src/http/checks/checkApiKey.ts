@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import { isUnavailable } from "../../db/errors.ts";
+import { isServiceBusy } from "../../kernel/errors/classifyError.ts";
 import { Fault } from "../../kernel/faults.ts";
 import { authenticate, type Caller } from "../../merchant/keys/authenticate.ts";
 import type { HttpContext } from "../httpContext.ts";
@@ -30,6 +30,6 @@ async function limitFailedAuth(context: HttpContext, address: string): Promise<v
     if (!result.isAllowed) throw new Fault("rate_limited", { retryAfterS: toWholeSeconds(result.resetMs) });
   } catch (error) {
     // Without the database no guess can succeed, so it is not counted.
-    if (!isUnavailable(error)) throw error;
+    if (!isServiceBusy(error)) throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { isCausedByData, isStatementTimeout } from "../../db/errors.ts";
+import { classifyError, isCausedByData } from "../../kernel/errors/classifyError.ts";
 import type { World } from "../../world.ts";
 import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 
@@ -25,7 +25,7 @@ export async function isolateIntents({ log }: Pick<World, "log">, input: Isolate
   await runInHalves(input.intentIds, {
     step: input.step,
     onFailed: (intent, error) => {
-      if (isStatementTimeout(error) && (timeouts += 1) >= TIMEOUTS_MAX) throw error;
+      if (classifyError(error) === "timeout" && (timeouts += 1) >= TIMEOUTS_MAX) throw error;
       raiseAlarm(
         log,
         { alarm: "intent_failed", chain, work, intent, err: error },

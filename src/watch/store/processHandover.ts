@@ -1,5 +1,5 @@
 import type { Tx } from "../../db/database.ts";
-import { isCausedByData, isStatementTimeout } from "../../db/errors.ts";
+import { classifyError, isCausedByData } from "../../kernel/errors/classifyError.ts";
 import type { HandoverCursorTable, MovementTable } from "../../db/roadSchema.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import { addMs } from "../../kernel/clock.ts";
@@ -145,7 +145,7 @@ function throwIfOverloaded(failures: readonly { error: unknown }[], groups: numb
     first !== undefined &&
     groups > 1 &&
     failures.length === groups &&
-    failures.every((each) => isStatementTimeout(each.error))
+    failures.every((each) => classifyError(each.error) === "timeout")
   )
     throw first.error;
 }
