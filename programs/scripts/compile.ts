@@ -39,6 +39,7 @@ const SYSTEM_CALLS = {
   SYSCALL_INVOKE: "sol_invoke_signed_c",
   SYSCALL_SHA256: "sol_sha256",
   SYSCALL_CLOCK: "sol_get_clock_sysvar",
+  SYSCALL_RENT: "sol_get_rent_sysvar",
   SYSCALL_FIND_ADDRESS: "sol_try_find_program_address",
 };
 

@@ -6,7 +6,7 @@
 enum { RESCUE_TO = FIRST + 1, RESCUE_SYSTEM, RESCUE_LAMPORTS_ACCOUNTS };
 enum { RECLAIM_SYSTEM = FIRST + 1, RECLAIM_ACCOUNTS };
 
-/* The rent of an account without data: with it a wallet sees an inbox as an account that exists. */
+/* The highest rent of an account without data: with it a wallet sees an inbox as an account that exists. */
 enum { LAMPORTS_PRIMED = 890880 };
 
 FUNCTION u64 rescueLamports(const Call *call) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Everything that an inbox signs, except the burn (bridge.h) and the recovery of a nested account (unnest.h). */
 
-/* Twice the rent of a token account. Fewer lamports are somebody's rent, more are somebody's money. */
+/* Twice the highest rent of a token account. Fewer lamports are somebody's rent, more are somebody's money. */
 enum { LAMPORTS_RENT_END = 4100000 };
 
 enum { TOKEN_CLOSE_ACCOUNT = 9, TOKEN_TRANSFER_CHECKED = 12, SYSTEM_TRANSFER = 2 };

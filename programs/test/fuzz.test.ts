@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import process from "node:process";
 import type { SolanaInbox } from "@tributary/inbox/solana/address";
+import { lamportsPrimed, lamportsRentEnd } from "@tributary/inbox/solana/lamportBounds";
 import type { SolanaPayTerms } from "@tributary/inbox/solana/terms";
 import { BURN_LIMIT } from "./support/cctpWorld.ts";
 import { Fuzzer, INSTRUCTIONS } from "./support/fuzzer.ts";
@@ -18,9 +19,6 @@ import type { Keypair } from "./support/world.ts";
 /** A sample; `npm run test:deep` runs twice 20,000. */
 const ROUNDS = Number(process.env["TRIBUTARY_FUZZ_ROUNDS"] ?? 4_000);
 const SEED = process.env["TRIBUTARY_FUZZ_SEED"] ?? "fuzz";
-const RENT_END = 4_100_000n;
-const PRIMED = 890_880n;
-const RENT = 2_039_280n;
 
 const scene = new Scene();
 const { world, mint, operator, stranger, thief, recoverer, merchant } = scene;
@@ -73,12 +71,15 @@ function refill(): void {
     const units = random.u64() >> BigInt(20 + random.below(40));
     const data = tokenAccountData({ mint, owner: inbox.address, units });
     if (world.units(inbox.tokenAccount) === 0n)
-      world.put(inbox.tokenAccount, { owner: inbox.tokenProgram, data, lamports: RENT });
+      world.put(inbox.tokenAccount, { owner: inbox.tokenProgram, data, lamports: world.rent(165) });
     if (world.lamports(inbox.address) === 0n)
-      world.put(inbox.address, { ...wallet(), lamports: random.pick([PRIMED, PRIMED + 5n, 5_000_000_000n, RENT_END]) });
+      world.put(inbox.address, {
+        ...wallet(),
+        lamports: random.pick([lamportsPrimed, lamportsPrimed + 5n, 5_000_000_000n, lamportsRentEnd]),
+      });
     if (random.below(4) === 0) {
       const nestedData = tokenAccountData({ mint, owner: inbox.tokenAccount, units: 1n + BigInt(random.below(1_000)) });
-      world.put(nestedOf(inbox), { owner: inbox.tokenProgram, data: nestedData, lamports: RENT });
+      world.put(nestedOf(inbox), { owner: inbox.tokenProgram, data: nestedData, lamports: world.rent(165) });
     }
   }
   world.put(fuzzer.event.address, { ...wallet(), lamports: 0n });
@@ -158,7 +159,7 @@ function checkLamports(before: Snapshot, after: Snapshot, by: readonly Keypair[]
     const lost = -lamportsGained(before, after, address);
     const had = before.holdings.get(address)?.lamports ?? 0n;
     if (lost > 0n && !signed(recoverer) && !signed(merchant)) {
-      assert.ok(signed(operator) && lost === had && had < RENT_END, "only a rent is reclaimed");
+      assert.ok(signed(operator) && lost === had && had < lamportsRentEnd, "only a rent is reclaimed");
     }
     const isClosed = lamportsGained(before, after, tokenAccount) < 0n;
     if (isClosed)

@@ -89,8 +89,8 @@ export type InboxAccount = {
 
 /** The part of a sender that creates the accounts in which inboxes receive a token, and closes them again. */
 export interface AccountSender {
-  /** What one account locks until it is closed, rounded up, in the smallest unit of the chain's native coin. */
-  readonly rent: bigint;
+  /** What one account would lock now until it is closed, rounded up, in the smallest unit of the chain's native coin. */
+  rent(): Promise<bigint>;
   /** How many accounts one transaction creates at most. */
   readonly batchMax: number;
   /** Whether the payer gets back what it locks for the item's account. */

@@ -70,13 +70,14 @@ async function takeAffordable(
 ): Promise<readonly DueAccount[]> {
   const { accounts, payer } = sender;
   if (missing.length === 0 || accounts === undefined) return [];
-  const [balance, fee, submitted] = await Promise.all([
+  const [balance, fee, rent, submitted] = await Promise.all([
     sender.feeBalance(),
     sender.settlementFee(),
+    accounts.rent(),
     countSubmitted(world.db, chain),
   ]);
-  const spare = balance - SETTLEMENTS_AHEAD * fee - submitted * accounts.rent;
-  const count = spare < accounts.rent ? 0 : Number(spare / accounts.rent);
+  const spare = balance - SETTLEMENTS_AHEAD * fee - submitted * rent;
+  const count = spare < rent ? 0 : Number(spare / rent);
   const waiting = missing.slice(count);
   if (waiting.length > 0)
     warnRepeated(world, {

@@ -4,7 +4,8 @@ import { solanaProgramBytes, solanaProgramHash } from "@tributary/inbox/solana/p
 // Prints the compute units, bytes and lamports of the inbox program's transactions. They do not depend on the machine.
 // The bridge runs against doubles of Circle's programs.
 
-const LAMPORTS_PER_BYTE = 6_960;
+/** The present price on public clusters, at which the transactions run. */
+const LAMPORTS_PER_BYTE = 5_080;
 const ACCOUNT_OVERHEAD = 128;
 const PROGRAM_ACCOUNT_BYTES = 36;
 const PROGRAM_DATA_HEADER_BYTES = 45;

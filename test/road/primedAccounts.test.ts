@@ -3,6 +3,7 @@ import { after, before, describe, test } from "node:test";
 import { computeSolanaInbox } from "@tributary/inbox/solana/address";
 import { buildSettle } from "@tributary/inbox/solana/instructions";
 import { systemProgram } from "@tributary/inbox/solana/keys";
+import { lamportsRentEnd } from "@tributary/inbox/solana/lamportBounds";
 import { toSolanaPayTerms } from "../../src/chain/solana/intentInbox.ts";
 import type { PrimingConfig } from "../../src/config/config.ts";
 import { LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../src/dev/solana/fixtures.ts";
@@ -17,7 +18,7 @@ import { openSolanaRoad, type SolanaRoad, type SolanaRoadOptions } from "../supp
 
 const USDC = 1_000_000n;
 const MINT = LOCAL_MINTS.USDC.address;
-const RENT = 2_039_280n;
+const RENT = 1_488_440n;
 /** Of the transactions that create and close one account. */
 const FEES_MAX = 20_000n;
 const MINUTE_MS = 60_000;
@@ -171,7 +172,10 @@ describe("accounts that exist before the payer pays", () => {
     const intent = await road.create();
     await scene.choose(intent);
     await scene.untilState(intent, "open");
-    road.solana.control.send([stranger], [sendLamports(stranger.address, accountOf(intent.inbox_address), 2_100_000n)]);
+    road.solana.control.send(
+      [stranger],
+      [sendLamports(stranger.address, accountOf(intent.inbox_address), lamportsRentEnd)],
+    );
     road.solana.control.finalize();
     const before = scene.payerLamports();
     road.advance(31 * MINUTE_MS);

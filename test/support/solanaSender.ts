@@ -60,6 +60,7 @@ export type SceneOptions = {
   computeUnitPriceMax?: bigint;
   name?: string;
   finalizedAfter?: number;
+  lamportsPerByte?: bigint;
 };
 
 let salts = 0;
@@ -67,7 +68,11 @@ let salts = 0;
 export async function openSenderScene(options: SceneOptions): Promise<SenderScene> {
   salts += 1;
   const { db, log, providers = [undefined], name = `sender ${salts}`, finalizedAfter = 4 } = options;
-  const solana = await startTestSolana({ name, finalizedAfter });
+  const solana = await startTestSolana({
+    name,
+    finalizedAfter,
+    ...(options.lamportsPerByte === undefined ? {} : { lamportsPerByte: options.lamportsPerByte }),
+  });
   const { control } = solana;
   const world = { db, clock: systemClock, log };
   const payer = createWallet(solana);

@@ -31,7 +31,7 @@ enum {
     ERROR_DATA
 };
 
-enum { BODY_SIZE = 228, MESSAGE_SIZE = 148 + BODY_SIZE, EVENT_SIZE = 52 + MESSAGE_SIZE, RENT_PER_BYTE = 6960, ACCOUNT_OVERHEAD = 128 };
+enum { BODY_SIZE = 228, MESSAGE_SIZE = 148 + BODY_SIZE, EVENT_SIZE = 52 + MESSAGE_SIZE };
 
 INLINE int isState(const Account *account, const Key *owner, u64 discriminator, u64 sizeMin) {
     return account->size >= sizeMin && isSameKey(account->owner, owner) && readWord(account->data) == discriminator;

@@ -5,7 +5,14 @@
 #define sol_try_find_program_address                                                                                   \
     ((u64(*)(const Slice *, u64, const Key *, Key *, u8 *))(u64)SYSCALL_FIND_ADDRESS)
 
-enum { ACCOUNTS_MAX = 32 };
+#define sol_get_rent_sysvar ((u64(*)(Rent *))(u64)SYSCALL_RENT)
+
+/* The threshold is a double. Clusters fold it into the price, so that it is 1. */
+typedef struct {
+    u64 lamportsPerByte, threshold, burnPercent;
+} Rent;
+
+enum { ACCOUNTS_MAX = 32, ACCOUNT_OVERHEAD = 128 };
 
 typedef struct {
     Account accounts[ACCOUNTS_MAX];
@@ -27,6 +34,12 @@ FUNCTION int readInput(u8 *input, Call *call) {
     call->data = (u8 *)at + 8;
     call->self = (const Key *)(call->data + call->dataSize);
     return 1;
+}
+
+FUNCTION u64 rentOf(u64 bytes) {
+    Rent rent;
+    sol_get_rent_sysvar(&rent);
+    return (ACCOUNT_OVERHEAD + bytes) * rent.lamportsPerByte;
 }
 
 /* Volatile, because a plain loop would become a call of memcpy or memset. */

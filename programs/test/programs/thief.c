@@ -31,7 +31,7 @@ enum {
     MODE_HONEST         /* burns */
 };
 enum { TRANSFER = 3, APPROVE = 4, SET_AUTHORITY = 6, BURN = 8, CLOSE = 9, INITIALIZE = 18, ROLE_OWNER = 2, ROLE_CLOSER = 3 };
-enum { SYSTEM_CREATE = 0, SYSTEM_ASSIGN = 1, SYSTEM_TRANSFER = 2, TOKEN_ACCOUNT_SIZE = 165, ENOUGH_LAMPORTS = 3000000 };
+enum { SYSTEM_CREATE = 0, SYSTEM_ASSIGN = 1, SYSTEM_TRANSFER = 2, TOKEN_ACCOUNT_SIZE = 165 };
 
 /* The first further account, if there is one. */
 INLINE const Account *targetOf(const Call *call) {
@@ -133,7 +133,7 @@ FUNCTION u64 openEvent(const Call *call) {
     setMeta(&metas[1], &a[EVENT], WRITE | SIGN);
     u8 data[52];
     writeInteger(data, SYSTEM_CREATE, 4);
-    writeInteger(data + 4, ENOUGH_LAMPORTS, 8);
+    writeInteger(data + 4, rentOf(TOKEN_ACCOUNT_SIZE), 8);
     writeInteger(data + 12, TOKEN_ACCOUNT_SIZE, 8);
     copyBytes(data + 20, a[TOKEN].key, 32);
     Slice slice;

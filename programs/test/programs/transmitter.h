@@ -13,7 +13,7 @@ FUNCTION u64 createEvent(const Call *call) {
     setMeta(&metas[1], &a[SEND_EVENT], WRITE | SIGN);
     u8 data[52];
     writeInteger(data, 0, 4); /* CreateAccount */
-    writeInteger(data + 4, (ACCOUNT_OVERHEAD + EVENT_SIZE) * RENT_PER_BYTE, 8);
+    writeInteger(data + 4, rentOf(EVENT_SIZE), 8);
     writeInteger(data + 12, EVENT_SIZE, 8);
     copyBytes(data + 20, call->self, 32);
     Instruction instruction = { a[SEND_SYSTEM].key, metas, 2, data, 52 };

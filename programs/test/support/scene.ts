@@ -20,14 +20,14 @@ export const FEE_BPS = 50;
 type Change<Type> = Partial<Omit<Type, "kind">> & { tokenProgram?: string };
 
 export class Scene {
-  readonly world = new World();
-  readonly operator = this.world.createWallet();
-  readonly merchant = this.world.createWallet();
-  readonly recoverer = this.world.createWallet();
-  readonly feeOwner = this.world.createWallet();
-  readonly payer = this.world.createWallet();
-  readonly stranger = this.world.createWallet();
-  readonly thief = this.world.createWallet();
+  readonly world: World;
+  readonly operator: Keypair;
+  readonly merchant: Keypair;
+  readonly recoverer: Keypair;
+  readonly feeOwner: Keypair;
+  readonly payer: Keypair;
+  readonly stranger: Keypair;
+  readonly thief: Keypair;
   readonly program = createKeypair().address;
   /** The thief's program: a messenger and a proxy. */
   readonly robber = createKeypair().address;
@@ -41,8 +41,18 @@ export class Scene {
   readonly hopTerms: SolanaHopTerms;
   #salts = 0;
 
-  constructor() {
-    const { world, operator } = this;
+  /** The price of a byte by default as on public clusters. */
+  constructor(lamportsPerByte?: bigint) {
+    const world = new World(lamportsPerByte);
+    this.world = world;
+    this.operator = world.createWallet();
+    this.merchant = world.createWallet();
+    this.recoverer = world.createWallet();
+    this.feeOwner = world.createWallet();
+    this.payer = world.createWallet();
+    this.stranger = world.createWallet();
+    this.thief = world.createWallet();
+    const { operator } = this;
     world.setTime(START);
     world.svm.addProgram(decodeKey("program", this.program), readElf("inbox"));
     world.svm.addProgram(decodeKey("program", this.robber), readElf("thief"));

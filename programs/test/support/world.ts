@@ -5,6 +5,7 @@ import {
   type CompiledInstruction,
   FailedTransactionMetadata,
   LiteSvm,
+  Rent,
   TransactionErrorInstructionError,
 } from "litesvm/dist/internal.js";
 import { decodeKey, encodeKey, encodeSignature, systemProgram } from "@tributary/inbox/solana/keys";
@@ -30,6 +31,9 @@ export type StoredAccount = { readonly owner: string; readonly lamports: bigint;
 
 const UNIT_OFFSET = 64;
 const SUPPLY_OFFSET = 36;
+/** Prices of a byte on public clusters: the first one, the present one, and the last one that is announced. */
+export const PRICES_OF_A_BYTE = [6_960n, 5_080n, 696n] as const;
+const LAMPORTS_PER_BYTE = 5_080n;
 const LAMPORTS_OF_WALLET = 1_000_000_000_000n;
 
 export function createKeypair(): Keypair {
@@ -78,8 +82,9 @@ export class World {
   landed: Landed[] | undefined;
   readonly #blockhash: string;
 
-  constructor() {
+  constructor(lamportsPerByte: bigint = LAMPORTS_PER_BYTE) {
     this.svm.setTransactionHistory(0n);
+    this.setRent(lamportsPerByte);
     this.#blockhash = this.svm.latestBlockhash();
   }
 
@@ -165,6 +170,11 @@ export class World {
 
   lamports(address: string): bigint {
     return this.svm.getBalance(decodeKey("account", address)) ?? 0n;
+  }
+
+  /** From now on. Accounts that exist keep their lamports. */
+  setRent(lamportsPerByte: bigint): void {
+    this.svm.setRent(new Rent(lamportsPerByte, 1, 50));
   }
 
   rent(bytes: number): bigint {

@@ -34,6 +34,8 @@ export type LocalSolanaOptions = {
   readonly blocksMax?: number;
   /** Older transactions are forgotten. Default 5,000, about 40 MB. */
   readonly transactionsMax?: number;
+  /** What a byte of an account costs. Default 5,080 lamports, as on the public clusters. */
+  readonly lamportsPerByte?: bigint;
 };
 
 export type LocalSolana = {
@@ -50,6 +52,7 @@ export type LocalSolana = {
   stop(): Promise<void>;
 };
 
+const LAMPORTS_PER_BYTE = 5_080n;
 const SLOT_MS = 400;
 const SECOND_MS = 1_000;
 const REFERENCE_LENGTH = 32;
@@ -58,11 +61,20 @@ const REFERENCE_LENGTH = 32;
 export async function startLocalSolana(options: LocalSolanaOptions): Promise<LocalSolana> {
   const { clock, slotMs = SLOT_MS, confirmedAfter = 1, finalizedAfter = 32, port = 0 } = options;
   const { name = "local", hasLongTermStorage = false, blocksMax = 50_000, transactionsMax = 5_000 } = options;
+  const { lamportsPerByte = LAMPORTS_PER_BYTE } = options;
   const time = createBlockTime(clock, slotMs);
   const timeOfSlot = time.ofSlot;
   if (confirmedAfter < 1 || finalizedAfter < confirmedAfter)
     throw new RangeError("transactions are confirmed after at least one block, and finalized later");
-  const ledgerOptions = { name, timeOfSlot, confirmedAfter, finalizedAfter, blocksMax, transactionsMax };
+  const ledgerOptions = {
+    name,
+    timeOfSlot,
+    confirmedAfter,
+    finalizedAfter,
+    blocksMax,
+    transactionsMax,
+    lamportsPerByte,
+  };
   const { ledger, close } = openLedger(ledgerOptions, options.stateDirectory);
   const pool = new TransactionPool(ledger);
   const control = new LocalSolanaControl(ledger, { pool, setTime: (seconds) => time.set(seconds, ledger.open.slot) });

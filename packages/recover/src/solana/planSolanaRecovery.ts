@@ -13,6 +13,7 @@ import {
 } from "@tributary/inbox/solana/instructions";
 import type { SolanaInstruction } from "@tributary/inbox/solana/instructions";
 import { associatedTokenProgram, noKey, systemProgram } from "@tributary/inbox/solana/keys";
+import { lamportsPrimed, lamportsRentEnd } from "@tributary/inbox/solana/lamportBounds";
 import type { SolanaHopTerms, SolanaRoute } from "@tributary/inbox/solana/terms";
 import type { InboxLamports, NestedHolding, SolanaHolding } from "./inspectSolana.ts";
 
@@ -131,22 +132,17 @@ export function buildRescueCalls(holding: SolanaHolding, payer: string, to: stri
   ];
 }
 
-/** Below this the coins of an inbox are the operator's rent until `recoverAfter`. */
-const LAMPORTS_RENT_END = 4_100_000n;
-/** The rent that stays in an inbox until then. */
-const LAMPORTS_PRIMED = 890_880n;
-
 /** How many lamports the recovery key may withdraw now. It mirrors the program, which decides in the end. */
 export function rescuableLamports({ recoverable, lamports }: InboxLamports, timestamp: number): bigint {
   const { recovery, recoverAfter } = recoverable.inbox.terms;
   if (recovery === noKey) return 0n;
   if (timestamp >= recoverAfter) return lamports;
-  return lamports < LAMPORTS_RENT_END ? 0n : lamports - LAMPORTS_PRIMED;
+  return lamports < lamportsRentEnd ? 0n : lamports - lamportsPrimed;
 }
 
 /** How many lamports the rent recipient may take back now; more are the recovery key's. */
 export function reclaimableLamports({ lamports }: InboxLamports): bigint {
-  return lamports < LAMPORTS_RENT_END ? lamports : 0n;
+  return lamports < lamportsRentEnd ? lamports : 0n;
 }
 
 /** Returns the rent of an inbox; the rent recipient signs. */

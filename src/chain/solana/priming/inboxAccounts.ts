@@ -1,6 +1,7 @@
 import type { SolanaInbox } from "@tributary/inbox/solana/address";
 import { deriveTokenAccount } from "@tributary/inbox/solana/derive";
 import type { SolanaInstruction } from "@tributary/inbox/solana/instructions";
+import { lamportsRentEnd } from "@tributary/inbox/solana/lamportBounds";
 import type { SolanaPayTerms } from "@tributary/inbox/solana/terms";
 import {
   SettleRefused,
@@ -17,24 +18,24 @@ import type { SolanaSenderContext } from "../send/senderContext.ts";
 import { fetchAccounts, type AccountState } from "../send/sendRequests.ts";
 import { createInstruction, settleInstructions, toInbox } from "../send/settleTransaction.ts";
 import { lookAgainIfRefused, simulateInstructions } from "../send/simulateSettlement.ts";
+import { fetchAccountRent } from "./accountRent.ts";
 import { OPENINGS_MAX, returnsRent } from "./permittedOpening.ts";
 
-/** The rent of a token account: 2,039,280 lamports, or up to this with the extensions that an accepted mint needs. */
-export const RENT_LAMPORTS = 2_100_000n;
 /** Inboxes in one request: two accounts each, of the hundred that providers take. */
 const INSPECTED_MAX = 50;
 const AMOUNT = 64;
-/** The program closes no account with so many lamports, because they are more than a rent. */
-const LAMPORTS_RENT_END = 4_100_000n;
 
 /** Creates and closes the token accounts of inboxes on a cluster. The fee payer pays their rent, and gets it back. */
 export class InboxAccounts implements AccountSender {
-  readonly rent = RENT_LAMPORTS;
   readonly batchMax = OPENINGS_MAX;
   readonly #context: SolanaSenderContext;
 
   constructor(context: SolanaSenderContext) {
     this.#context = context;
+  }
+
+  rent(): Promise<bigint> {
+    return fetchAccountRent(this.#context);
   }
 
   returnsRent(item: SettleItem, at: Date): boolean {
@@ -150,7 +151,7 @@ function findObstacle(
   { terms, tokenProgram }: PayInbox,
   { account, payout }: Record<"account" | "payout", AccountState | undefined>,
 ): string | undefined {
-  if (account !== undefined && account.lamports >= LAMPORTS_RENT_END) return "excess_lamports";
+  if (account !== undefined && account.lamports >= lamportsRentEnd) return "excess_lamports";
   const token = payout?.owner === tokenProgram ? readTokenAccount(payout.data) : undefined;
   const isPayable = token?.owner === terms.payout && token.mint === terms.mint && token.state === "initialized";
   return isPayable ? undefined : "no_payout_account";

@@ -2,9 +2,8 @@ import { deriveTokenAccount } from "@tributary/inbox/solana/derive";
 import type { SolanaInstruction } from "@tributary/inbox/solana/instructions";
 import { raiseAlarm } from "../../../kernel/alarm/raiseAlarm.ts";
 import { warnRepeated } from "../../../kernel/alarm/repeatedWarning.ts";
-import { lowerMedian } from "../../lowerMedian.ts";
+import { askLowerMedian } from "../../lowerMedian.ts";
 import type { SenderWorld } from "../../sender.ts";
-import type { SolanaNode } from "../node.ts";
 import type { SolanaSenderContext } from "./senderContext.ts";
 import { fetchPriorityFees } from "./sendRequests.ts";
 
@@ -18,9 +17,6 @@ const PRICE_MIN = 10_000n;
 const QUOTE_PERCENTILE = 75;
 /** After an expired transaction the next one offers this many times more. */
 const RAISE_FACTOR = 4n;
-
-/** Quotes needed, where there are so many providers: one false quote must not raise the price. */
-const QUOTES_MIN = 2;
 
 /** `isExceeded`: the quote is above the ceiling. */
 export type OfferedPrice = { price: bigint; isExceeded: boolean };
@@ -101,14 +97,7 @@ export async function fetchQuote(
   { providers }: SolanaSenderContext,
   accounts: readonly string[] = [],
 ): Promise<bigint> {
-  const quoteOf = async (node: SolanaNode) => percentile(await fetchPriorityFees(node, accounts));
-  const ask = async (scope: "all" | "awake") => {
-    const replies = await providers.askEach(quoteOf, scope);
-    return replies.flatMap((each) => ("answer" in each ? [each.answer] : []));
-  };
-  const awake = await ask("awake");
-  const quotes = awake.length >= Math.min(QUOTES_MIN, providers.providerCount) ? awake : await ask("all");
-  return lowerMedian(quotes) ?? providers.ask(quoteOf);
+  return askLowerMedian(providers, async (node) => percentile(await fetchPriorityFees(node, accounts)));
 }
 
 function percentile(prices: readonly bigint[]): bigint {

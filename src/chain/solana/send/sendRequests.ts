@@ -120,6 +120,11 @@ export async function broadcastTransaction(node: SolanaNode, raw: string): Promi
   await node.request("sendTransaction", [raw, { encoding: "base64", skipPreflight: true }]);
 }
 
+/** The lamports that an account of so many bytes needs. */
+export async function fetchRent(node: SolanaNode, bytes: number): Promise<bigint> {
+  return BigInt(parseCount(await node.request("getMinimumBalanceForRentExemption", [bytes]), "a rent"));
+}
+
 export async function fetchLamports(node: SolanaNode, address: string): Promise<bigint> {
   return BigInt(parseCount(valueOf(await node.request("getBalance", [address, CONFIRMED])), "a balance"));
 }

@@ -5,7 +5,7 @@ import type { ChainSender, PreparedSettlement, SenderWorld, SettleItem } from ".
 import type { TokenProblem } from "../../tokenProblems.ts";
 import { checkMints } from "../checkMints.ts";
 import { prepareTransaction } from "../prepareTransaction.ts";
-import { InboxAccounts, RENT_LAMPORTS } from "../priming/inboxAccounts.ts";
+import { InboxAccounts } from "../priming/inboxAccounts.ts";
 import { fetchQuote, requestPrice } from "./priorityFees.ts";
 import { processTransactions } from "./processTransactions.ts";
 import type { SolanaSenderContext } from "./senderContext.ts";
@@ -73,10 +73,10 @@ export class SolanaSender implements ChainSender {
   }
 
   async settlementFee(): Promise<bigint> {
-    const quote = await fetchQuote(this.#context);
+    const [quote, rent] = await Promise.all([fetchQuote(this.#context), this.accounts.rent()]);
     const { computeUnitPriceMax } = this.#context.feeCeiling;
     const price = quote < computeUnitPriceMax ? quote : computeUnitPriceMax;
-    return SIGNATURE_LAMPORTS + RENT_LAMPORTS + (price * SETTLEMENT_UNITS) / MICRO_LAMPORTS + 1n;
+    return SIGNATURE_LAMPORTS + rent + (price * SETTLEMENT_UNITS) / MICRO_LAMPORTS + 1n;
   }
 
   async feeStatus(): Promise<{ isWithinCeiling: boolean; text: string }> {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { decodeKey, encodeKey, systemProgram } from "@tributary/inbox/solana/keys";
-import { Account, Clock, LiteSvm } from "litesvm/dist/internal.js";
+import { Account, Clock, LiteSvm, Rent } from "litesvm/dist/internal.js";
 import { restoreAccounts, storeAccount, storeAccounts } from "./accountState.ts";
 import type { AccountState } from "./accountState.ts";
 import type { ExecutedTransaction, LandedTransaction } from "./executedTransaction.ts";
@@ -68,6 +68,8 @@ export type LedgerOptions = {
   readonly finalizedAfter: number;
   readonly blocksMax: number;
   readonly transactionsMax: number;
+  /** What a byte of an account costs from the first block on. */
+  readonly lamportsPerByte: bigint;
 };
 
 /** A blockhash is usable in this many blocks after its own. */
@@ -77,6 +79,7 @@ export const SLOTS_IN_EPOCH = 432_000;
 export const FIRST_SLOT = 1_000;
 /** Lower than the slot, as on the public clusters, where slots have been skipped. */
 const FIRST_HEIGHT = 900;
+const RENT_BURN_PERCENT = 50;
 /** Finished work is removed in portions. */
 const PORTION = 1_000;
 
@@ -103,6 +106,7 @@ export class Ledger {
     // The runtime knows the newest blockhash only; this ledger checks them itself.
     this.svm.setBlockhashCheck(false);
     if (stored === undefined) {
+      this.svm.setRent(new Rent(options.lamportsPerByte, 1, RENT_BURN_PERCENT));
       this.#finalized = this.#openFirst();
       this.#confirmed = this.#finalized;
       return;
