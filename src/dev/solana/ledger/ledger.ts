@@ -79,7 +79,6 @@ export const SLOTS_IN_EPOCH = 432_000;
 export const FIRST_SLOT = 1_000;
 /** Lower than the slot, as on the public clusters, where slots have been skipped. */
 const FIRST_HEIGHT = 900;
-const RENT_BURN_PERCENT = 50;
 /** Finished work is removed in portions. */
 const PORTION = 1_000;
 
@@ -106,7 +105,7 @@ export class Ledger {
     // The runtime knows the newest blockhash only; this ledger checks them itself.
     this.svm.setBlockhashCheck(false);
     if (stored === undefined) {
-      this.svm.setRent(new Rent(options.lamportsPerByte, 1, RENT_BURN_PERCENT));
+      this.svm.setRent(new Rent(options.lamportsPerByte, 1, 50));
       this.#finalized = this.#openFirst();
       this.#confirmed = this.#finalized;
       return;
