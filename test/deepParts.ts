@@ -29,6 +29,7 @@ const SMALL_BENCHES: readonly (readonly string[])[] = [
   ["burns", "--second=5", "--third=2000"],
   ["http", "--only=create,get,list", "--runs=1", "--accounts=1000"],
   ["dust", "--transfers=100", "--per-block=20"],
+  ["dust", "--at-once=600", "--rounds=1"],
   ["history", "--movements=200", "--payments=2"],
   ["throughput", "--movements=200", "--runs=1"],
   ["floods", "--requests=500"],

@@ -11,6 +11,7 @@ import { runLoop, type Loop } from "./loop.ts";
 import { checkTokensLoop } from "./chain/checkTokensLoop.ts";
 import { planForgottenLoop } from "./planForgottenLoop.ts";
 import { primeAccountsLoop } from "./primeAccountsLoop.ts";
+import { recordPostponedLoop } from "./chain/recordPostponedLoop.ts";
 import { reconcileBalancesLoop } from "./chain/reconcileBalancesLoop.ts";
 import { retryUnreadableLoop } from "./retryUnreadableLoop.ts";
 import { scanHintedInboxesLoop } from "./chain/scanHintedInboxesLoop.ts";
@@ -45,6 +46,7 @@ export function createLoops(world: World): Loop[] {
       recheckSuspectBlocksLoop(world, chain),
       scanHintedInboxesLoop(world, chain),
       retryUnreadableLoop(world, chain),
+      recordPostponedLoop(world, chain),
       ...(isReadByAccounts(chain) ? followAccountsLoops(world, chain) : [reconcileBalancesLoop(world, chain)]),
       processDepositsLoop(world, chain),
       sumDustLoop(world, chain),

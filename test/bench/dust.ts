@@ -6,13 +6,16 @@ import { startOwnServer } from "../support/database.ts";
 import { postgresVersion } from "../support/postgres.ts";
 import { heading, median, percentile, tabulate } from "./detect/statistics.ts";
 import { openBenchService, type BenchIntent, type BenchService } from "./service/benchService.ts";
-import { openDustSender } from "./service/dustSender.ts";
+import { payBehindDust } from "./service/dustAtOnce.ts";
+import { openDustSender } from "../support/dustSender.ts";
 
 // Measures how a flood of one-unit transfers to one merchant's inbox delays the payments of another merchant on the
 // same chain. Each transfer is below the inbox's minimum. The service runs in its own process, with all loops.
 
 const TRANSFERS = 60_000;
 const TRANSFERS_A_BLOCK = 500;
+const AT_ONCE = 25_000;
+const ROUNDS = 5;
 const BLOCK_MS = 1_000;
 const PAYMENTS = 15;
 const PAYMENT_PAUSE_MS = 1_000;
@@ -22,10 +25,12 @@ const CATCH_UP_MS_MAX = 600_000;
 /** The ratio of the flood's times to the quiet ones that is acceptable. */
 const RATIO_GOAL = 2;
 
-const USAGE = `Usage: npm run bench -- dust [--transfers=${TRANSFERS}] [--per-block=${TRANSFERS_A_BLOCK}]
+const USAGE = `Usage: npm run bench -- dust [--transfers=${TRANSFERS}] [--per-block=${TRANSFERS_A_BLOCK}] [--at-once=${AT_ONCE} [--rounds=${ROUNDS}]]
 
   --transfers  one-unit transfers to the flooded inbox, one block a second
-  --per-block  transfers in each block`;
+  --per-block  transfers in each block
+  --at-once    instead: so many transfers in one instant, and a payment directly behind them
+  --rounds     of these, each beside a quiet payment`;
 
 type Flood = { transfers: number; transfersABlock: number };
 type Phase = { name: string; ms: readonly number[]; residentMb: number };
@@ -36,6 +41,8 @@ export async function benchDust(): Promise<void> {
     options: {
       transfers: { type: "string", default: String(TRANSFERS) },
       "per-block": { type: "string", default: String(TRANSFERS_A_BLOCK) },
+      "at-once": { type: "string" },
+      rounds: { type: "string", default: String(ROUNDS) },
       help: { type: "boolean" },
     },
   });
@@ -44,11 +51,29 @@ export async function benchDust(): Promise<void> {
   const server = await startOwnServer({ isDurable: true });
   try {
     const service = await openBenchService(server, { name: "dust", chainId: CHAIN_ID });
-    await measure(service, { transfers: Number(values.transfers), transfersABlock: Number(values["per-block"]) });
+    const atOnce = values["at-once"];
+    if (atOnce !== undefined)
+      await measureAtOnce(service, { transfers: Number(atOnce), rounds: Number(values.rounds) });
+    else await measure(service, { transfers: Number(values.transfers), transfersABlock: Number(values["per-block"]) });
     await service.close();
   } finally {
     await server.remove();
   }
+}
+
+async function measureAtOnce(service: BenchService, flood: { transfers: number; rounds: number }): Promise<void> {
+  await service.start();
+  await payMany(service, WARM_UP_PAYMENTS);
+  const { quiet, behind, after, recordedMs } = await payBehindDust(service, flood);
+  const residentMb = service.residentMb();
+  console.log(
+    `${flood.transfers} transfers in one instant; recorded ${(median(recordedMs) / 1_000).toFixed(1)} s later`,
+  );
+  printPhases([
+    { name: "quiet", ms: quiet, residentMb },
+    { name: "directly behind the dust", ms: behind, residentMb },
+    { name: "while it is recorded", ms: after, residentMb },
+  ]);
 }
 
 async function measure(service: BenchService, flood: Flood): Promise<void> {

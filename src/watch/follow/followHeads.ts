@@ -12,6 +12,7 @@ import {
 import { objectingProviders } from "../providers/headHold.ts";
 import { getChainMemory } from "../chainMemory.ts";
 import { filterInboxTransfers, type LocatedTransfer } from "../movement.ts";
+import { postponeDust } from "../postponed/postponeDust.ts";
 import {
   afterCommit,
   inboxFilter,
@@ -146,7 +147,7 @@ async function readHeadsWithProvider(
   const transfers = readings.flatMap((reading) => reading.transfers);
   const candidates = filterInboxTransfers(transfers, (address) => known.has(address));
   return {
-    located: await locateWithProvider(reader, candidates),
+    located: await locateWithProvider(reader, await postponeDust(world, reader, candidates)),
     suspects: findSuspectBlocks(reader, readings, tokens),
   };
 }

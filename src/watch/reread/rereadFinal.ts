@@ -9,6 +9,7 @@ import { blocksIn, DEEPEST_REORG, PROVIDER_LAG, type BlockSpan } from "../blockT
 import { resolveFinalConflicts } from "../providers/resolveFinalConflicts.ts";
 import { getChainMemory } from "../chainMemory.ts";
 import type { LocatedTransfer } from "../movement.ts";
+import { findLowestPostponed } from "../postponed/postponedStore.ts";
 import { rereadRange, type RereadChanges } from "./rereadRange.ts";
 import { logReversal, wakeMovementConsumers, type WatchWorld } from "../store/applySegment.ts";
 import { listHashesAt, listMovementsBetween } from "../store/chainReads.ts";
@@ -32,7 +33,11 @@ export async function rereadFinal(world: WatchWorld, chain: Chain, cursor: Curso
   const config = findWatchedChain(world.catalog, chain.caip2);
   const required = config?.agreement?.providers ?? 1;
   const providers = Math.min(required, chain.providers.providerCount);
-  const upTo = computeRereadLimit(world, chain, { cursor, providers });
+  const finalUpTo = computeRereadLimit(world, chain, { cursor, providers });
+  if (finalUpTo <= cursor.reread_number) return false;
+  // What waits on purpose is not missing.
+  const postponed = await findLowestPostponed(world.db, chain.caip2);
+  const upTo = postponed === undefined ? finalUpTo : lowestOf(finalUpTo, postponed - 1n);
   const range = nextRange(world, chain, { cursor, upTo });
   if (!range) return false;
   const recorded = await listMovementsBetween(world.db, { chain: chain.caip2, ...range });

@@ -15,6 +15,7 @@ import {
   type LocatedTransfer,
 } from "../movement.ts";
 import type { InboxFilter } from "../catchUp/readRange.ts";
+import { postponeDust } from "../postponed/postponeDust.ts";
 import { advanceCursor, rewindCursor, type CursorAdvance, type KnownBlock } from "./store.ts";
 
 export type WatchWorld = Pick<World, "db" | "clock" | "wake" | "memory" | "catalog" | "log"> & BookingLimits;
@@ -96,7 +97,7 @@ export async function locateInboxTransfers(
   const known = inboxFilter(world, reader.caip2);
   await known.refresh();
   const candidates = filterInboxTransfers(transfers, (address) => known.has(address));
-  return locateWithProvider(reader, candidates);
+  return locateWithProvider(reader, await postponeDust(world, reader, candidates));
 }
 
 /** The inboxes of a chain in memory, in the form that readers need. */

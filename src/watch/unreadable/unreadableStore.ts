@@ -18,6 +18,9 @@ const RETRY_MS_MAX = 24 * 3_600_000;
 /** Inboxes stored with a row. A transaction names fewer. */
 const INBOXES_MAX = 64;
 
+/** The reason of transactions that only wait because their transfers are dust and very many. No provider failed to read them. */
+export const POSTPONED_REASON = "very many transfers below the minimum";
+
 /** Those of the subjects that have a row. */
 export async function listKnownSubjects(
   db: Db,
@@ -26,7 +29,9 @@ export async function listKnownSubjects(
   if (subjects.length === 0) return new Set();
   const { rows } = await sql<{ subject: string }>`/* named: known_unreadable */
     select subject from unreadable
-    where chain = ${chain} and subject = any(${array(subjects, "text")})`.execute(db.root);
+    where chain = ${chain} and subject = any(${array(subjects, "text")}) and reason <> ${POSTPONED_REASON}`.execute(
+    db.root,
+  );
   return new Set(rows.map(({ subject }) => subject));
 }
 
@@ -92,7 +97,7 @@ export async function claimUnreadable(
   const { rows } = await sql<UnreadableRow>`/* named: claim_unreadable */
     update unreadable set retry_at = ${until}
     where chain = ${chain} and subject = any(array(
-      select subject from unreadable where chain = ${chain} and (retry_at <= ${at} or retry_at > ${tooLate})
+      select subject from unreadable where chain = ${chain} and (retry_at <= ${at} or retry_at > ${tooLate}) and reason <> ${POSTPONED_REASON}
       order by retry_at limit ${limit} for update skip locked))
     returning *`.execute(db.root);
   return rows;
@@ -159,6 +164,7 @@ export async function countUnreadable(db: Db): Promise<UnreadableCount[]> {
       (array_agg(reason order by first_seen_at, subject))[1] as reason,
       (array_agg(inboxes[1] order by first_seen_at, subject) filter (where inboxes <> '{}'))[1] as inbox
     from unreadable left join unreadable_overflow overflow on overflow.chain = unreadable.chain
+    where unreadable.reason <> ${POSTPONED_REASON}
     group by unreadable.chain order by unreadable.chain`.execute(db.root);
   return rows;
 }
