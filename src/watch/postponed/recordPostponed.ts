@@ -4,7 +4,7 @@ import type { Transfer } from "../../chain/reader.ts";
 import { applyFoundTransfers } from "../reread/rescan.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 import { findCursor } from "../store/store.ts";
-import { claimPostponed, deletePostponed } from "./postponedStore.ts";
+import { claimPostponed, deletePostponed } from "../unreadable/unreadableStore.ts";
 
 /** Transactions in one step. */
 const ROWS_AT_A_TIME = 200;

@@ -9,7 +9,7 @@ import { blocksIn, DEEPEST_REORG, PROVIDER_LAG, type BlockSpan } from "../blockT
 import { resolveFinalConflicts } from "../providers/resolveFinalConflicts.ts";
 import { getChainMemory } from "../chainMemory.ts";
 import type { LocatedTransfer } from "../movement.ts";
-import { findLowestPostponed } from "../postponed/postponedStore.ts";
+import { findLowestPostponed } from "../unreadable/unreadableStore.ts";
 import { rereadRange, type RereadChanges } from "./rereadRange.ts";
 import { logReversal, wakeMovementConsumers, type WatchWorld } from "../store/applySegment.ts";
 import { listHashesAt, listMovementsBetween } from "../store/chainReads.ts";
