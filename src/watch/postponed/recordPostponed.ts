@@ -39,7 +39,7 @@ export async function recordPostponed(world: WatchWorld, chain: Chain, ending?: 
     const startedMs = world.clock.monotonicMs();
     const ofPart = chainTxs.flatMap((chainTx) => transfersOf.get(chainTx) ?? []);
     await applyFoundTransfers(world, chain, { transfers: ofPart, isOnlyIncoming: true });
-    await deletePostponed(world.db, { chain: caip2, chainTxs });
+    await deletePostponed(world.db, { chain: caip2, blockNumber: first.blockNumber, chainTxs });
     const tookMs = world.clock.monotonicMs() - startedMs;
     await world.clock.sleep(Math.min(tookMs * PAUSE_TIMES, PAUSE_MS_MAX), ending);
   }

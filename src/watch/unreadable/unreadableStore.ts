@@ -239,11 +239,12 @@ export async function findLowestPostponed(db: Db, chain: Caip2): Promise<bigint 
   return rows[0]?.lowest ?? undefined;
 }
 
+/** Deletes rows that are recorded, as far as no reading has moved them to another block meanwhile. */
 export async function deletePostponed(
   db: Db,
-  { chain, chainTxs }: { chain: Caip2; chainTxs: readonly string[] },
+  { chain, blockNumber, chainTxs }: { chain: Caip2; blockNumber: bigint; chainTxs: readonly string[] },
 ): Promise<void> {
   await sql`/* named: delete_postponed */
     delete from unreadable where chain = ${chain} and subject = any(${array(chainTxs, "text")})
-      and reason = ${POSTPONED_REASON}`.execute(db.root);
+      and block_number = ${blockNumber} and reason = ${POSTPONED_REASON}`.execute(db.root);
 }
