@@ -20,7 +20,7 @@ const RETRY_MS_MAX = 24 * 3_600_000;
 const INBOXES_MAX = 64;
 
 /** The reason of transactions that only wait because their transfers are dust and very many. No provider failed to read them. */
-export const POSTPONED_REASON = "very many transfers below the minimum";
+const POSTPONED_REASON = "very many transfers below the minimum";
 
 /** Those of the subjects that have a row. */
 export async function listKnownSubjects(
