@@ -8,6 +8,7 @@ import { assert } from "../kernel/assert.ts";
 import { Fault } from "../kernel/faults.ts";
 import { isAccountOrigin } from "../merchant/accountOrigins.ts";
 import { findAccount } from "../merchant/store.ts";
+import { requestPriming } from "../priming/requestPriming.ts";
 import type { World } from "../world.ts";
 import { isAcceptedOrigin } from "./depositIssuable.ts";
 import { findIssuableRoutes } from "./issuableRoutes.ts";
@@ -16,7 +17,10 @@ import { markCustomerBound } from "./bindCustomers.ts";
 import { loadIssuingPredicate } from "./originSwitch.ts";
 import { findSourceInbox, insertSourceInbox, type SourceInboxKey, type SourceInboxRow } from "./store.ts";
 
-type IssueWorld = Pick<World, "db" | "clock" | "entropy" | "catalog" | "gate" | "log" | "memory" | "bridge">;
+type IssueWorld = Pick<
+  World,
+  "db" | "clock" | "entropy" | "catalog" | "chains" | "gate" | "log" | "memory" | "bridge" | "wake"
+>;
 
 /** An origin as a caller names it: by chain id on EVM, by mint on Solana. */
 export type OriginSelector = { chainId: number } | { namespace: string; reference: string; mint: string };
@@ -28,13 +32,20 @@ export type SourceInboxRecord = { address: string; caip10: string } & TokenAccou
  * Returns the deposit address of an intent on one origin. The first call issues it; later calls return the same address
  * in every state of the intent, the origin and the gate. It is the intent's own inbox, which a remote gate must
  * approve. Throws unsupported_origin. The first issue also throws source_inbox_not_active, customer_not_bound,
- * source_inbox_unavailable, source_inbox_refused, and not_found when the intent is archived meanwhile.
+ * source_inbox_unavailable, source_inbox_refused, and not_found when the intent is archived meanwhile. A payer is about
+ * to pay there, so each call also asks for the account that the inbox needs.
  */
 export async function issueSourceInbox(
   world: IssueWorld,
   intent: IntentRow,
   selector: OriginSelector,
 ): Promise<SourceInboxRecord> {
+  const issued = await findOrIssue(world, intent, selector);
+  if ("mint" in selector) await requestPriming(world, intent, { ...selector, token: selector.mint });
+  return issued;
+}
+
+async function findOrIssue(world: IssueWorld, intent: IntentRow, selector: OriginSelector): Promise<SourceInboxRecord> {
   // An issued inbox is permanent, so this lookup precedes the check for a live origin.
   const key = toSourceInboxKey(intent, selector);
   const issued = key && (await findSourceInbox(world.db.root, key));

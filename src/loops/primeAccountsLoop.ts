@@ -1,7 +1,8 @@
 import type { Chain } from "../chain/chain.ts";
-import { closeAccounts, followTransactions } from "../priming/closeAccounts.ts";
+import { followTransactions } from "../priming/followTransactions.ts";
 import { openAccounts } from "../priming/openAccounts.ts";
 import { primingTopic } from "../priming/requestPriming.ts";
+import { closeAccounts } from "../settlement/closing/closeAccounts.ts";
 import type { World } from "../world.ts";
 import type { Loop } from "./loop.ts";
 import { sendTopic } from "./chain/topics.ts";

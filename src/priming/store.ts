@@ -6,7 +6,7 @@ import { array } from "../db/parameters.ts";
 import type { IntentRow } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { addMs } from "../kernel/clock.ts";
-import { KEEP_MS_MAX, LOOK_MS_MAX, type PrimedAccount, type PrimedInbox } from "./primedAccount.ts";
+import { KEEP_MS_MAX, LOOK_MS_MAX, type PrimedAccount } from "./primedAccount.ts";
 
 // All SQL about primed accounts. Every statement reads open rows, which the configured limit keeps few, or those of one
 // merchant account's last hour.
@@ -55,30 +55,25 @@ export async function insertWithinLimits(
   return rows.length > 0;
 }
 
-export type DueAccount = PrimedInbox & { readonly row: PrimedAccount };
+export type DueAccount = { readonly row: PrimedAccount; readonly intent: IntentRow };
 
-/** The due accounts of a chain in one state with what the road knows about their inboxes, oldest first. */
+/** The due accounts of a chain in one state with their intents, oldest first. */
 export async function listDueAccounts(
   db: Db,
   scope: { chain: Caip2; status: "planned" | "open"; at: Date; limit: number },
 ): Promise<DueAccount[]> {
-  const { rows } = await sql<PrimedAccount & { isSettling: boolean }>`
-    select primed_account.*, (
-      exists (select from settlement where settlement.intent_id = primed_account.intent_id and settlement.chain = primed_account.chain
-        and settlement.token = primed_account.token and settlement.status in ('planned','submitted','held'))
-      or exists (select from holding where holding.intent_id = primed_account.intent_id and holding.chain = primed_account.chain
-        and holding.token = primed_account.token and holding.unswept_units > 0)) as "isSettling"
-    from primed_account
-    where primed_account.chain = ${scope.chain} and primed_account.status <> 'closed' and primed_account.status = ${scope.status}
-      and ${isDue("primed_account.retry_at", { now: scope.at, waitMsMax: LOOK_MS_MAX })}
-    order by primed_account.id limit ${scope.limit}`.execute(db.root);
+  const { rows } = await sql<PrimedAccount>`
+    select * from primed_account
+    where chain = ${scope.chain} and status <> 'closed' and status = ${scope.status}
+      and ${isDue("retry_at", { now: scope.at, waitMsMax: LOOK_MS_MAX })}
+    order by id limit ${scope.limit}`.execute(db.root);
   const intents = await findIntents(
     db,
     rows.map((row) => row.intent_id),
   );
-  return rows.flatMap(({ isSettling, ...row }) => {
+  return rows.flatMap((row) => {
     const intent = intents.get(row.intent_id);
-    return intent === undefined ? [] : [{ row, intent, isSettling }];
+    return intent === undefined ? [] : [{ row, intent }];
   });
 }
 

@@ -4,11 +4,14 @@ import { findSourceInbox, listSourceInboxChains } from "../inbox/store.ts";
 import type { IntentRow } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { addMs } from "../kernel/clock.ts";
+import { requestPriming } from "../priming/requestPriming.ts";
 import type { World } from "../world.ts";
 import { upsertViewHints } from "./store.ts";
 
 /** One token on one chain, in the caller's spelling. */
 export type ViewSelection = { namespace: string; reference: string; tokenAddress: string };
+
+type ViewWorld = Pick<World, "db" | "clock" | "catalog" | "chains" | "wake">;
 
 /** Lifetime of a view hint; each report renews it. */
 export const HINT_TTL_MS = 30 * 60_000;
@@ -18,28 +21,27 @@ export const HINT_TTL_MS = 30 * 60_000;
  * covers every asset that the intent accepts, and returns false unless the intent is active. With one it returns false
  * unless that inbox is issued. Hints only save time: the watcher finds every deposit without them.
  */
-export async function registerView(
-  world: Pick<World, "db" | "clock" | "catalog" | "wake">,
-  intent: IntentRow,
-  selection?: ViewSelection,
-): Promise<boolean> {
+export async function registerView(world: ViewWorld, intent: IntentRow, selection?: ViewSelection): Promise<boolean> {
+  if (selection === undefined) return registerPayable(world, intent);
+  const isRecorded = await registerSelection(world, intent, selection);
+  // The page shows the payout's own inbox without issuing it, and it may need an account too.
+  await requestPriming(world, intent, { ...selection, token: selection.tokenAddress });
+  return isRecorded;
+}
+
+async function registerPayable(world: ViewWorld, intent: IntentRow): Promise<boolean> {
+  if (intent.status !== "active") return false;
   const expiresAt = addMs(world.clock.now(), HINT_TTL_MS);
-  if (selection === undefined) {
-    if (intent.status !== "active") return false;
-    const assets = await listPayableAssets(world, intent);
-    await upsertViewHints(
-      world.db,
-      assets.map(({ namespace, reference, token }) => ({
-        intentId: intent.id,
-        namespace,
-        reference,
-        token,
-        expiresAt,
-      })),
-    );
-    for (const chain of new Set(assets.map(({ chain }) => chain))) world.wake.notify(viewHintsTopic(chain));
-    return true;
-  }
+  const assets = await listPayableAssets(world, intent);
+  const hints = assets.map(({ namespace, reference, token }) => {
+    return { intentId: intent.id, namespace, reference, token, expiresAt };
+  });
+  await upsertViewHints(world.db, hints);
+  for (const chain of new Set(assets.map(({ chain }) => chain))) world.wake.notify(viewHintsTopic(chain));
+  return true;
+}
+
+async function registerSelection(world: ViewWorld, intent: IntentRow, selection: ViewSelection): Promise<boolean> {
   // The checksum is not verified, because a hint moves no money.
   const token = selection.namespace === "eip155" ? selection.tokenAddress.toLowerCase() : selection.tokenAddress;
   const { namespace, reference } = selection;
@@ -50,6 +52,7 @@ export async function registerView(
   if (origin === undefined) return false;
   const issued = await findSourceInbox(world.db.root, { intentId: intent.id, namespace: origin.namespace, reference });
   if (issued === undefined) return false;
+  const expiresAt = addMs(world.clock.now(), HINT_TTL_MS);
   await upsertViewHints(world.db, [{ intentId: intent.id, namespace, reference, token: origin.token, expiresAt }]);
   world.wake.notify(viewHintsTopic(origin.chain));
   return true;

@@ -10,7 +10,7 @@ import { LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../src/dev/solana/fixtures.ts";
 import { findTokenAccount, sendLamports, transferTokens } from "../../src/dev/solana/instructions.ts";
 import { archiveIntent } from "../../src/intent/archiveIntent.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
-import { closeAccounts } from "../../src/priming/closeAccounts.ts";
+import { closeAccounts } from "../../src/settlement/closing/closeAccounts.ts";
 import { openAccounts } from "../../src/priming/openAccounts.ts";
 import { requestPriming } from "../../src/priming/requestPriming.ts";
 import { createWallet } from "../support/solana.ts";

@@ -10,7 +10,10 @@ import { ProcessMemory } from "../../src/kernel/processMemory.ts";
 import type { World } from "../../src/world.ts";
 import { FEE_RECIPIENT, TEST_CHAIN, TEST_TOKEN } from "./intents.ts";
 
-export type StationWorld = Pick<World, "db" | "clock" | "entropy" | "config" | "catalog" | "log" | "wake" | "memory">;
+export type StationWorld = Pick<
+  World,
+  "db" | "clock" | "entropy" | "config" | "catalog" | "chains" | "log" | "wake" | "memory"
+>;
 
 /** A complete chain configuration for tests that override single fields. */
 export const TEST_CHAIN_CONFIG: EvmChainConfig = {
@@ -52,6 +55,7 @@ export function stationWorld(db: Db, chain: Partial<EvmChainConfig> = {}): Stati
     entropy: systemEntropy,
     config,
     catalog: buildCatalog(config),
+    chains: new Map(),
     log: pino({ level: "silent" }),
     wake: createWake(systemClock),
     memory: new ProcessMemory(),

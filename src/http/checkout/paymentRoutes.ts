@@ -4,7 +4,6 @@ import { issueSourceInbox, type OriginSelector } from "../../inbox/issueSourceIn
 import { issueHandoffCode } from "../../intent/checkout/handoff.ts";
 import { caip19 } from "../../kernel/caip.ts";
 import { Fault } from "../../kernel/faults.ts";
-import { requestPriming } from "../../priming/requestPriming.ts";
 import { registerView } from "../../view/registerView.ts";
 import { parseJsonBody } from "../checks/parseJsonBody.ts";
 import { readBody } from "../checks/readBody.ts";
@@ -106,7 +105,6 @@ const sendSourceInbox: PostHandler = async ({ world }, session, { body, reply })
   const intent = await requireSessionIntent(world, session);
   const origin = requireOrigin(world.catalog.assets, chosen.originId);
   const { address } = await issueSourceInbox(world, intent, toSelector(origin));
-  await requestPriming(world, intent, origin);
   const state = await readState(world, intent.id);
   const inbox = state?.inboxes.find((each) => each.address === address && each.originIds.includes(chosen.originId));
   if (inbox === undefined) throw new Fault("source_inbox_not_active");
@@ -119,8 +117,6 @@ const recordView: PostHandler = async ({ world }, session, { body, reply }) => {
   const origin = typeof viewed.originId === "string" ? requireOrigin(world.catalog.assets, viewed.originId) : undefined;
   const selection = origin && { namespace: origin.namespace, reference: origin.reference, tokenAddress: origin.token };
   const recorded = await registerView(world, intent, selection);
-  // The page shows the payout's own inbox without issuing it.
-  if (origin !== undefined) await requestPriming(world, intent, origin);
   return reply.code(202).send({ recorded });
 };
 

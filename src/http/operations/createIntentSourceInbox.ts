@@ -1,6 +1,5 @@
 import { issueSourceInbox, type OriginSelector } from "../../inbox/issueSourceInbox.ts";
 import { getUnarchivedIntent } from "../../intent/readIntents.ts";
-import { requestPriming } from "../../priming/requestPriming.ts";
 import { defineOperation } from "../operation.ts";
 import { sourceInboxExample } from "../schema/examples.ts";
 import type { JsonSchema, FromSchema } from "../schema/jsonSchema.ts";
@@ -84,10 +83,7 @@ Select an EVM origin by \`chainId\`, a Solana one by \`namespace\`, \`reference\
   ],
   async handle(world, { account, id, body: requestBody }) {
     const intent = await getUnarchivedIntent(world, { accountId: account.id, intentId: id });
-    const origin = toOriginName(requestBody);
-    const issued = await issueSourceInbox(world, intent, origin);
-    if ("mint" in origin) await requestPriming(world, intent, { ...origin, token: origin.mint });
-    return { status: 201, body: issued };
+    return { status: 201, body: await issueSourceInbox(world, intent, toOriginName(requestBody)) };
   },
 });
 

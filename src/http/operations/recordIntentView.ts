@@ -1,5 +1,4 @@
 import { getUnarchivedIntent } from "../../intent/readIntents.ts";
-import { requestPriming } from "../../priming/requestPriming.ts";
 import { registerView } from "../../view/registerView.ts";
 import { defineOperation } from "../operation.ts";
 import { selectionExample } from "../schema/examples.ts";
@@ -47,8 +46,6 @@ sooner. It is only a hint: it settles and moves nothing, and deposits are also f
   faults: [],
   async handle(world, { account, id, body: { selection } }) {
     const intent = await getUnarchivedIntent(world, { accountId: account.id, intentId: id });
-    const recorded = await registerView(world, intent, selection ?? undefined);
-    if (selection) await requestPriming(world, intent, { ...selection, token: selection.tokenAddress });
-    return { status: 202, body: { recorded } };
+    return { status: 202, body: { recorded: await registerView(world, intent, selection ?? undefined) } };
   },
 });

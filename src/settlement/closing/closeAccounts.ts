@@ -1,21 +1,17 @@
-import { findWatchedChain } from "../catalog/catalog.ts";
-import type { Chain } from "../chain/chain.ts";
-import type { AccountSender } from "../chain/sender.ts";
-import { warnRepeated } from "../kernel/alarm/repeatedWarning.ts";
-import { addMs } from "../kernel/clock.ts";
-import type { World } from "../world.ts";
-import { afterTransaction, LOOK_MS_MAX, nextStep, type NextStep } from "./primedAccount.ts";
-import { changeUnlocked, listAfterTransaction, listDueAccounts, type DueAccount } from "./store.ts";
-import { submitBatch, toItem, type PrimingWorld } from "./submitBatch.ts";
+import { findWatchedChain } from "../../catalog/catalog.ts";
+import type { Chain } from "../../chain/chain.ts";
+import type { AccountSender } from "../../chain/sender.ts";
+import { warnRepeated } from "../../kernel/alarm/repeatedWarning.ts";
+import { addMs } from "../../kernel/clock.ts";
+import type { World } from "../../world.ts";
+import { LOOK_MS_MAX } from "../../priming/primedAccount.ts";
+import { changeUnlocked, listDueAccounts, type DueAccount } from "../../priming/store.ts";
+import { submitBatch, toItem, type PrimingWorld } from "../../priming/submitBatch.ts";
+import { listInboxesInUse } from "./inboxesInUse.ts";
+import { nextStep, type NextStep } from "./unusedAccount.ts";
 
 /** Accounts reviewed per call: as many as may be open. */
 const OPEN_MAX = 200;
-
-/** Moves on the accounts whose transaction has closed. Makes no provider request. */
-export async function followTransactions({ db, clock }: PrimingWorld, { caip2: chain }: Chain): Promise<void> {
-  for (const { row, transaction } of await listAfterTransaction(db, { chain, limit: OPEN_MAX }))
-    await changeUnlocked(db, row, afterTransaction(row.status, transaction, clock.now()));
-}
 
 /**
  * Looks at a chain's open accounts. Ends the rows whose account is closed, and closes the accounts that nobody uses any
@@ -44,12 +40,14 @@ export async function closeAccounts(world: PrimingWorld & Pick<World, "catalog">
 async function reviewAccounts(world: PrimingWorld, chain: Chain, accounts: AccountSender): Promise<DueAccount[]> {
   const now = world.clock.now();
   const due = await listDueAccounts(world.db, { chain: chain.caip2, status: "open", at: now, limit: OPEN_MAX });
-  const found = due.length === 0 ? [] : await accounts.inspect(due.map(toItem));
+  if (due.length === 0) return [];
+  const [found, inUse] = await Promise.all([accounts.inspect(due.map(toItem)), listInboxesInUse(world.db, due)]);
   const unused: DueAccount[] = [];
   for (const [index, each] of due.entries()) {
     const account = found[index];
     if (account === undefined) continue;
-    const step = nextStep(each.row, each, { account, now });
+    const inbox = { intent: each.intent, isSettling: inUse.has(each.row.id) };
+    const step = nextStep(each.row, inbox, { account, now });
     if (step.kind === "close") unused.push(each);
     else await changeUnlocked(world.db, each.row, toChange(step, now));
   }
