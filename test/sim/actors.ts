@@ -74,6 +74,15 @@ export class Actors {
     return this.#watchfulPayers.asked;
   }
 
+  get bridge(): BridgeActors {
+    return this.#bridgeActors;
+  }
+
+  /** Counts the work as pending until it is done. */
+  perform(work: () => Promise<void>): void {
+    this.#schedule(0, work);
+  }
+
   /** Creates the merchants' accounts before any fault. */
   async createAccounts(world: World): Promise<void> {
     for (const [index, merchant] of this.#simWorld.parts.plan.merchants.entries()) {

@@ -279,7 +279,11 @@ export function listUnfinishedWork(
 /** Whether a single provider left out transfers at every reading for a while, or no reader could parse them. */
 export function hasHiddenTransfers(chains: readonly SimChain[]): boolean {
   const isAny = (untils: ReadonlyMap<string, number | undefined>) => [...untils.values()].some((untilMs) => untilMs);
-  return chains.some(({ nodes }) => nodes.some((node) => isAny(node.hiddenTxs) || isAny(node.unreadable.payments)));
+  return chains.some(({ nodes }) =>
+    nodes.some(
+      ({ hiddenTxs, unreadable }) => isAny(hiddenTxs) || isAny(unreadable.payments) || isAny(unreadable.inboxes),
+    ),
+  );
 }
 
 /** The number of the last block with transactions. */
@@ -311,12 +315,13 @@ const UNFINISHED_WORK_SQL = `
           or (select sum(amount_units) from ${LISTED_DEPOSITS} as other where other.intent_id = deposit.intent_id
           and other.token = deposit.token and other.chain = deposit.chain and other.status = 'counted' and other.settlement_id is null) >= pinned_minimum(intent, deposit.chain, deposit.token))
     union all select case when status = 'attested' and reason like 'settle_refused%' then 'held ' else 'crossing ' end || movement_id || ' ' || coalesce(reason, '')
-      from crossing where status in ('burned', 'attested')
+      from crossing where status = 'burned' or status = 'attested' and queue <> 3
     union all select case when status in ('planned', 'held') and reason ~ '^(settle|bridge)_refused' or status = 'bridging' and exists (
         select from crossing where crossing.movement_id = settlement.burn_id
           and crossing.status = 'attested' and crossing.reason like 'settle_refused%')
       then 'held ' else 'settlement ' end || id || ' ' || status || ' ' || coalesce(reason, '')
-      from settlement where status in ('planned','submitted','bridging','held')
+      from settlement where status in ('planned','submitted','bridging','held') and not exists (
+        select from crossing where crossing.movement_id = settlement.burn_id and crossing.status = 'attested' and crossing.queue = 3)
     union all select 'rest ' || burn.id || ' ' || sum(moved.units) from (
         select distinct on (intent_id, chain, token) * from movement where direction = 'out' and orphaned_at is null
         order by intent_id, chain, token, block_number desc, place desc

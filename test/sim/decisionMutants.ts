@@ -5,7 +5,7 @@ export const decisionMutants: readonly Mutant[] = [
   {
     name: "other-chains-expose-nothing",
     bug: "What counted on another chain, and may still be lost there, is not known where a deposit is decided.",
-    isBridged: true,
+    scene: "instalments",
     patches: [
       {
         path: "src/deposit/decision/readFacts.ts",
@@ -17,7 +17,7 @@ export const decisionMutants: readonly Mutant[] = [
   {
     name: "other-chains-are-current",
     bug: "Deposits of another chain count, although that chain has lost their block and its own loop has not run yet.",
-    isBridged: true,
+    scene: "reorgElsewhere",
     patches: [
       {
         path: "src/deposit/decision/readFacts.ts",
@@ -60,11 +60,38 @@ export const decisionMutants: readonly Mutant[] = [
   {
     name: "late-is-paid",
     bug: "The page of a cancelled order that is paid later says that it is paid.",
+    scene: "lateMoney",
     patches: [
       {
         path: "src/http/checkout/state/stage.ts",
         search: "counted_units: intent.counted_units - intent.late_units",
         replace: "counted_units: intent.counted_units",
+      },
+    ],
+  },
+  {
+    name: "refused-row-one-by-one",
+    bug: "When the database refuses a row, the intents of its batch are processed one by one.",
+    scene: "refusedRow",
+    patches: [
+      {
+        path: "src/watch/store/isolateIntents.ts",
+        search: `  await runInHalves(intentIds.slice(0, middle), work);
+  await runInHalves(intentIds.slice(middle), work);`,
+        replace: "  if (middle > 0) for (const each of intentIds) await runInHalves([each], work);",
+      },
+    ],
+  },
+  {
+    name: "incoming-before-outgoing",
+    bug: "On a chain without logs, all that came in in a transaction is placed before what a sweep in the same transaction took.",
+    scene: "settledBetween",
+    patches: [
+      {
+        path: "test/sim/oneShot/accountNaming.ts",
+        search: "const place = BigInt(index * PLACES_PER_TRANSACTION + position);",
+        replace:
+          'const place = BigInt(index * PLACES_PER_TRANSACTION + (from.startsWith("0xa00") ? 0 : 500) + position);',
       },
     ],
   },

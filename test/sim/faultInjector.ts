@@ -104,11 +104,12 @@ export class FaultInjector {
   }
 
   /** Mines the next block of a chain, or the branch that replaces `reorgDepth` blocks. */
-  mine(chain: SimChain, reorgDepth = 0): void {
+  mine(chain: SimChain, reorgDepth = 0, reorg: { chainTx?: string; longerBy?: number } = {}): void {
     const selectTransaction = this.#transactionSelector(chain);
     const atS = Math.floor(this.#simWorld.startTimeS + this.#scheduler.nowMs / 1_000);
     const lost: ScriptedTransaction[] = [];
     const isLost = (transaction: ScriptedTransaction) => {
+      if (transaction.chainTx === reorg.chainTx) return lost.push(transaction) > 0;
       const isPayer = !transaction.paysGas && transaction.sender !== TOKEN_OWNER && transaction.sender !== GAS_ADDRESS;
       const isFar = reorgDepth > chain.plan.toleratedReorgDepth && this.#random.chance(0.5);
       if (!isPayer || !(isFar || this.#shouldInject("doubleSpend", transaction.chainTx))) return false;
@@ -122,7 +123,7 @@ export class FaultInjector {
     if (reorgDepth === 0) this.#traceBlock(chain, chain.chain.mine({ atS, selectTransaction }));
     else {
       const transactionsMax = this.#random.pick([1, 2, 200] as const);
-      const longerBy = this.#random.between(1, 2);
+      const longerBy = reorg.longerBy ?? this.#random.between(1, 2);
       const head = chain.chain.reorg(reorgDepth, {
         atS,
         selectTransaction,
@@ -137,6 +138,12 @@ export class FaultInjector {
       }
     }
     this.#propagateHead(chain);
+  }
+
+  /** Replaces blocks by a branch without a transaction. */
+  replace(chain: SimChain, of: { depth: number; chainTx: string; longerBy: number }): void {
+    this.reorgCount += 1;
+    this.mine(chain, of.depth, of);
   }
 
   #traceBlock(chain: SimChain, { number, hash, transactions }: ScriptedBlock, where = ""): void {

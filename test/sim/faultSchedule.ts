@@ -14,6 +14,8 @@ const RATES_MAX = {
   logsHidden: 0.5,
   logsMisplaced: 0.3,
   oldReceipts: 0.6,
+  /** A node that shows the logs of a transaction does not have its receipt yet. */
+  receiptMissing: 0.3,
   /**
    * Where balances show deposits: a payment is of a version that no reader knows yet, and a stranger names the program
    * in one that stays unreadable.

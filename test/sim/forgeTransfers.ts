@@ -12,6 +12,8 @@ export type Forgery = {
   /** The payees of invented payments, and the inboxes whose sweeps are swapped. */
   inboxes: () => string[];
   token: string;
+  /** Whether it shows all sweeps as those of other inboxes, and lies about nothing else. */
+  onlySweeps?: boolean;
 };
 
 const FORGED_PLACE = 900n;
@@ -23,6 +25,7 @@ export function forgeTransfers(
   forgery: Forgery,
   blocks: readonly ScriptedBlock[],
 ): Transfer[] {
+  if (forgery.onlySweeps === true) return transfers.map((transfer) => showOtherInbox(transfer, forgery.inboxes()));
   const forged = transfers.flatMap((transfer) => {
     const bucket = hashBucket(transfer.chainTx);
     if (bucket === 0) return [];

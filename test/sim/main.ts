@@ -1,22 +1,27 @@
 import { parseArguments, parseInteger, exitWithUsage } from "./parseArguments.ts";
+import { readCorpus, YOUNGER_THAN_CORPUS } from "./readCorpus.ts";
 import type { Run } from "./simulation.ts";
 
-const USAGE = `Usage: npm run sim -- [--seeds=300] [--from=1] [--verbose] [--all]
-       npm run sim -- --seed=7[,178] [--trace] [--without=reorg,crash]
+const USAGE = `Usage: npm run sim -- [--seeds=300] [--from=1] [--scene=lateMoney] [--verbose] [--all]
+       npm run sim -- --seed=7[,178] [--corpus] [--trace] [--without=reorg,crash]
 
   --seeds    the number of seeds
   --from     the first seed
+  --scene    only seeds with this scene; any scene with "any"
   --verbose  a line for each seed
   --all      continues after a failed seed, instead of searching for the smallest run with the same failure
   --seed     only these seeds
+  --corpus   also the seeds that failed once
   --trace    prints all events
   --without  leaves out faults and other elements, by their names in a trace`;
 
 const { values, positionals } = parseArguments(
   {
     seed: { type: "string" },
+    corpus: { type: "boolean", default: false },
     seeds: { type: "string", default: "300" },
     from: { type: "string", default: "1" },
+    scene: { type: "string" },
     trace: { type: "boolean", default: false },
     without: { type: "string", default: "" },
     verbose: { type: "boolean", default: false },
@@ -37,15 +42,16 @@ const SEEDS_PER_LINE = 100;
 const { SimDatabase } = await import("./simDatabase.ts");
 const { RunSummary } = await import("./summary.ts");
 const { shrink } = await import("./shrink.ts");
-const { runSeed } = await import("./simulation.ts");
+const { drawSeedPlan, runSeed } = await import("./simulation.ts");
 
 const database = await SimDatabase.open();
 const without = new Set(values.without.split(",").filter((name) => name !== ""));
 if (seeds === undefined) await runMany();
-else for (const seed of seeds) await runOne(seed);
+else for (const seed of seeds) await runOne(seed, without);
+if (values.corpus) for (const { seed } of readCorpus()) await runOne(seed, without.union(YOUNGER_THAN_CORPUS));
 await database.close();
 
-async function runOne(seed: number): Promise<void> {
+async function runOne(seed: number, without: ReadonlySet<string>): Promise<void> {
   const run = await runSeed(database, { seed, without, isTraced: values.trace });
   if (values.trace) process.stdout.write(`${run.lines.join("\n")}\n`);
   process.stdout.write(`${formatRun(run)}\n`);
@@ -57,11 +63,12 @@ async function runMany(): Promise<void> {
     () => performance.now(),
     () => process.cpuUsage(),
   );
-  for (let seed = first; seed < first + count; seed += 1) {
+  for (let seed = first, done = 0; done < count; seed += 1) {
+    if (!isAsked(seed)) continue;
+    done += 1;
     const run = await runSeed(database, { seed, without });
     summary.add(run);
     if (values.verbose) process.stdout.write(`${formatRun(run)}\n`);
-    const done = seed - first + 1;
     if (done % SEEDS_PER_LINE === 0 && done < count)
       process.stderr.write(`${done} of ${count} seeds, ${Math.round(performance.now() / 1_000)} s\n`);
     if (run.violation === undefined) continue;
@@ -74,6 +81,12 @@ async function runMany(): Promise<void> {
   process.stdout.write(`\n${summary.text()}\n`);
 }
 
+function isAsked(seed: number): boolean {
+  if (values.scene === undefined) return true;
+  const { scene } = drawSeedPlan(seed, without);
+  return values.scene === "any" ? scene !== undefined : scene === values.scene;
+}
+
 async function printSmallestRun(failing: Run): Promise<void> {
   process.stdout.write("searching for the smallest run with the same failure …\n");
   const { run, without: left, runs } = await shrink(database, failing);
@@ -83,8 +96,8 @@ async function printSmallestRun(failing: Run): Promise<void> {
   );
 }
 
-function formatRun({ seed, steps, virtualMs, deposits, settlements, digest, violation }: Run): string {
+function formatRun({ seed, plan, steps, virtualMs, deposits, settlements, digest, violation }: Run): string {
   const facts = `${steps} steps, ${Math.round(virtualMs / 1_000)} s, ${deposits} deposits, ${settlements} settled`;
   const verdict = violation === undefined ? "holds" : `FAILS ${violation.rule}: ${violation.subject}`;
-  return `seed ${seed}: ${facts}, trace ${digest.slice(0, 12)}: ${verdict}`;
+  return `seed ${seed}${plan.scene === undefined ? "" : ` (${plan.scene})`}: ${facts}, trace ${digest.slice(0, 12)}: ${verdict}`;
 }

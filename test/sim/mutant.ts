@@ -9,4 +9,6 @@ export type Mutant = {
   statements?: readonly string[];
   /** Only a seed with a bridge can find it. */
   isBridged?: boolean;
+  /** Only a seed with this scene is tried. */
+  scene?: string;
 };

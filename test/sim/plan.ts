@@ -86,6 +86,8 @@ export type SimPlan = {
   strangers: number;
   /** Joins both chains; undefined without a bridge. */
   bridge: BridgePlan | undefined;
+  /** The situation that is set up; undefined without one. */
+  scene: string | undefined;
 };
 
 export type BridgePlan = {
@@ -188,6 +190,7 @@ export function drawPlan(seed: number, random: SeededRandom, without: ReadonlySe
     creates: creates.filter(({ name }) => !without.has(name)).map((create) => removeElements(create, without)),
     strangers: without.has("strangers") ? 0 : shape.pick([0, 0, 2, 6] as const),
     bridge,
+    scene: undefined,
   };
 }
 

@@ -1,3 +1,4 @@
+import { solanaMutants } from "../solana/mutants.ts";
 import type { Mutant } from "./mutant.ts";
 
 /** Planted bugs of the answers that providers give. */
@@ -16,6 +17,7 @@ export const providerMutants: readonly Mutant[] = [
   {
     name: "sweep-of-another-inbox",
     bug: "One provider's word lands a settlement, and a real transfer at the same place confirms it for any inbox.",
+    scene: "lyingSweeps",
     patches: [
       {
         path: "src/settlement/agreement/sweepAgreement.ts",
@@ -68,6 +70,12 @@ export const providerMutants: readonly Mutant[] = [
     ],
   },
   {
+    name: "search-before-the-pass",
+    bug: "An inbox whose transfers cannot be read stops the comparison of all others.",
+    scene: "unsearchableInboxes",
+    patches: patchesOf("search-stops-the-pass"),
+  },
+  {
     name: "unreadable-stops-the-chain",
     bug: "What no reader can parse is never left out, so that it stops the range that it stands in.",
     patches: [
@@ -90,3 +98,8 @@ export const providerMutants: readonly Mutant[] = [
     ],
   },
 ];
+
+/** Those of a bug that a test on Solana finds as well. */
+function patchesOf(name: string): Mutant["patches"] {
+  return solanaMutants.find((mutant) => mutant.name === name)?.patches ?? [];
+}

@@ -2,43 +2,71 @@ import { execFile } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { parseArguments, parseInteger, exitWithUsage } from "./parseArguments.ts";
+import { plantedBugs } from "../plantedBugs/plantedBugs.ts";
 import { mutants } from "./mutants.ts";
+import { parseArguments, parseInteger, exitWithUsage } from "./parseArguments.ts";
+import { readMutantSeeds } from "./readCorpus.ts";
 
-const USAGE = `Usage: npm run sim:mutants -- [--seeds=500] [names …]
+// Runs every planted bug, and prints the seed that finds it. What no simulated world has, such as a node of Solana, is planted against a test of
+// the road.
 
-  --seeds  the number of seeds to try for each planted bug
+const simulated = mutants.map(({ name }) => name);
+const ofRoad = plantedBugs.filter(({ name }) => !simulated.includes(name));
+
+const USAGE = `Usage: npm run sim:mutants -- [--seeds=40] [--only=seeds|tests] [names …]
+
+  --seeds  the number of seeds to try for each planted bug, its named seed first
+  --only   the bugs that seeds find, or those that tests of the road find
   names    only these planted bugs, of:
-${mutants.map(({ name }) => `           ${name}`).join("\n")}`;
+${[...simulated, ...ofRoad.map(({ name }) => name)].map((name) => `           ${name}`).join("\n")}`;
 
-// Runs every planted bug, and prints the seed that finds it.
-
-const { values, positionals } = parseArguments({ seeds: { type: "string", default: "500" } }, USAGE);
+const { values, positionals } = parseArguments(
+  { seeds: { type: "string", default: "40" }, only: { type: "string", default: "" } },
+  USAGE,
+);
 parseInteger(values.seeds, "seeds", USAGE);
-const unknown = positionals.find((typed) => mutants.every(({ name }) => name !== typed));
+if (!["", "seeds", "tests"].includes(values.only))
+  exitWithUsage(`--only must be seeds or tests, not ${values.only}.`, USAGE);
+const known = new Set([...simulated, ...ofRoad.map(({ name }) => name)]);
+const unknown = positionals.find((typed) => !known.has(typed));
 if (unknown !== undefined) exitWithUsage(`There is no planted bug ${unknown}.`, USAGE);
-const mutantScript = fileURLToPath(new URL("runMutant.ts", import.meta.url));
+const seedScript = fileURLToPath(new URL("runMutant.ts", import.meta.url));
+const testScript = fileURLToPath(new URL("../plantedBugs/runMutant.ts", import.meta.url));
 const run = promisify(execFile);
-const queue = mutants.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+const isChosen = (name: string) => positionals.length === 0 || positionals.includes(name);
+const queue = [
+  ...(values.only === "tests" ? [] : simulated.map((name) => ({ name, find: () => findBySeed(name) }))),
+  ...(values.only === "seeds" ? [] : ofRoad.map(({ name, test }) => ({ name, find: () => findByTest(name, test) }))),
+].filter(({ name }) => isChosen(name));
+const named = readMutantSeeds();
 let survivors = 0;
 
 type Detection = { seed: number; after: number; rule: string };
 
-async function runMutant(name: string): Promise<Detection | undefined> {
-  const { stdout } = await run(process.execPath, [mutantScript, name, "--seeds", values.seeds]);
-  return stdout.trim() === "" ? undefined : (JSON.parse(stdout) as Detection);
+/** How a bug was found; undefined when it was missed. */
+async function findBySeed(name: string): Promise<string | undefined> {
+  const { stdout } = await run(process.execPath, [seedScript, name, "--seeds", values.seeds]);
+  if (stdout.trim() === "") return undefined;
+  const { seed, after, rule } = JSON.parse(stdout) as Detection;
+  const place = named.get(name) === seed ? "named" : `try ${after}`;
+  return `seed ${String(seed).padEnd(5)} ${place.padEnd(7)} ${rule}`;
+}
+
+async function findByTest(name: string, test: string): Promise<string | undefined> {
+  const { stdout } = await run(process.execPath, [testScript, name]).catch((error: { stdout?: string }) => error);
+  const found = /✖ (.+) \(\d+\.?\d*ms\)/.exec(stdout ?? "");
+  return found === null ? undefined : `test ${test}: ${found[1]}`;
 }
 
 async function runWorker(): Promise<void> {
-  for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
-    const found = await runMutant(mutant.name);
+  for (let bug = queue.shift(); bug !== undefined; bug = queue.shift()) {
+    const found = await bug.find();
     if (found === undefined) survivors += 1;
-    const verdict = found ? `${String(found.after).padStart(4)}  ${found.rule}` : "  — missed";
-    process.stdout.write(`${mutant.name.padEnd(28)} ${verdict}\n`);
+    process.stdout.write(`${bug.name.padEnd(30)} ${found ?? "— missed"}\n`);
   }
 }
 
-process.stdout.write(`${"planted bug".padEnd(28)} seeds  found as\n`);
+process.stdout.write(`${"planted bug".padEnd(30)} found by\n`);
 await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, runWorker));
-process.stdout.write(survivors === 0 ? "all bugs found\n" : `${survivors} bugs missed in ${values.seeds} seeds\n`);
+process.stdout.write(survivors === 0 ? "all bugs found\n" : `${survivors} bugs missed\n`);
 if (survivors > 0) process.exitCode = 1;

@@ -40,7 +40,7 @@ function candidates({ plan, faultKinds, injected }: Run): string[][] {
     active.slice(half),
     active.slice(0, half),
     ...active.map((kind) => [kind]),
-    ...["chain-1", "processes", "strangers", "copies", "archives", "views"].map((name) => [name]),
+    ...["scene", "chain-1", "processes", "strangers", "copies", "archives", "views"].map((name) => [name]),
     ...creates.map((name) => [name]),
     ...payments.map((name) => [name]),
     ...active.map((kind) => [kind]),

@@ -38,6 +38,8 @@ export class SimDatabase {
   readonly #queue: (() => void)[] = [];
   #isLocked = false;
   #tables: string[] = [];
+  #temporary: readonly string[] = [];
+  #isReplanned = false;
 
   private constructor(server: EmbeddedServer) {
     this.server = server;
@@ -59,6 +61,7 @@ export class SimDatabase {
   reset(): void {
     this.#queue.length = 0;
     this.#isLocked = false;
+    this.removeTemporary();
     // Each truncated table costs new files, so unused tables stay.
     const used = this.#tables.filter((table) => this.query(`select from ${table} limit 1`).rows.length > 0);
     // Sequences advance even for statements that were rolled back.
@@ -69,6 +72,30 @@ export class SimDatabase {
     this.query("set session_replication_role = replica");
     this.query(`truncate ${used.join(", ")} cascade`);
     this.query("set session_replication_role = origin");
+    if (this.#isReplanned) this.#forgetPrepared();
+    this.#isReplanned = false;
+  }
+
+  /** Adds something to the schema until it is removed, or the next seed begins. */
+  addTemporarily({ add, remove }: { add: readonly string[]; remove: readonly string[] }): void {
+    for (const statement of add) this.query(statement);
+    this.#temporary = remove;
+  }
+
+  /** Plans all statements anew for the present sizes of the tables: the first plans were made for empty ones. */
+  replan(): void {
+    this.#isReplanned = true;
+    this.#forgetPrepared();
+  }
+
+  /** Whether something temporary refuses rows. */
+  get isRefusing(): boolean {
+    return this.#temporary.length > 0;
+  }
+
+  removeTemporary(): void {
+    for (const statement of this.#temporary) this.query(statement);
+    this.#temporary = [];
   }
 
   async close(): Promise<void> {

@@ -23,7 +23,7 @@ async function followHeads(
 ): Promise<string> {
   const { random, scheduler } = process;
   await process.wait(5 + random.number() * 100, signal);
-  if (node.downUntilMs > scheduler.nowMs || random.chance(0.1))
+  if (node.isDown(scheduler.nowMs) || random.chance(0.1))
     throw new ProviderFailed("unreachable", `${node.name} opens no websocket`);
   const endsAtMs = scheduler.nowMs + random.number() * CONNECTION_MS_MAX;
   const silentFromMs = random.chance(0.3) ? scheduler.nowMs + random.number() * CONNECTION_MS_MAX : endsAtMs;

@@ -45,6 +45,8 @@ export class SimNode {
   /** The number of blocks, in order of creation, that it knows. */
   knownBlockCount: number;
   downUntilMs = 0;
+  /** The same, after the other faults have ended as well. */
+  awayUntilMs = 0;
   /** Its additional delay for each block. */
   lagMs = 0;
   /** Whether several nodes answer behind its name, some of them behind. */
@@ -90,6 +92,10 @@ export class SimNode {
     this.knownBlockCount = parts.chain.blockCount;
   }
 
+  isDown(nowMs: number): boolean {
+    return Math.max(this.downUntilMs, this.awayUntilMs) > nowMs;
+  }
+
   /** Raises its knowledge to the first `made` blocks. */
   receiveBlocks(made: number): void {
     if (made <= this.knownBlockCount) return;
@@ -105,6 +111,8 @@ export type UnreadableOnChain = {
   payments: Map<string, number | undefined>;
   /** The numbers of blocks in which a stranger names the program and moves nothing, by their hashes. */
   strangers: Map<string, bigint>;
+  /** Until when no provider lists the transfers of an inbox. */
+  inboxes: Map<string, number>;
 };
 
 export type ProviderContext = {
@@ -185,7 +193,8 @@ export class SimProvider<Scripted extends ScriptedReader> implements ChainReader
   proofs(chainTxs: readonly string[]): Promise<TransactionProof[]> {
     return this.request("proofs", async (scripted) => {
       const proofs = await scripted.proofs(chainTxs);
-      const replies = proofs.map((proof) => this.#staleProof(proof) ?? proof);
+      const known = proofs.filter(() => !this.shouldInject("receiptMissing"));
+      const replies = known.map((proof) => this.#staleProof(proof) ?? proof);
       return this.#node.forgery ? [...replies, ...forgedProofs(chainTxs, this.recentBlocks())] : replies;
     });
   }
@@ -203,7 +212,7 @@ export class SimProvider<Scripted extends ScriptedReader> implements ChainReader
     const node = this.#node;
     assertCallAllowed(call);
     await process.wait(5 + process.random.number() * 60);
-    if (node.downUntilMs > process.scheduler.nowMs) throw new ProviderFailed("unreachable", `${this.name} is down`);
+    if (node.isDown(process.scheduler.nowMs)) throw new ProviderFailed("unreachable", `${this.name} is down`);
     if (this.shouldInject("rpcError")) throw new ProviderFailed("unreachable", `${this.name} was not reached`);
     if (this.shouldInject("rateLimited")) throw new ProviderFailed("rate_limited", `${this.name} answered HTTP 429`);
     if (this.shouldInject("rpcTimeout")) return this.#failWithTimeout();

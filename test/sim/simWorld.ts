@@ -302,7 +302,7 @@ function createSimChain(
     wei: [{ address: GAS_ADDRESS, wei: GAS_WEI }],
   });
   const omitted = new Set<string>();
-  const unreadable = { payments: new Map(), strangers: new Map() };
+  const unreadable = { payments: new Map(), strangers: new Map(), inboxes: new Map() };
   const nodes = Array.from(
     { length: plan.providers },
     (_, index) =>

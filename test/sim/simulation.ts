@@ -4,6 +4,8 @@ import { checkFinalState, hasHiddenTransfers, listUnfinishedWork } from "./check
 import { FaultSchedule, type FaultKind } from "./faultSchedule.ts";
 import { Actors } from "./actors.ts";
 import { drawPlan, type SimPlan } from "./plan.ts";
+import { calmFaults, playScene, shapeScene } from "./scenes/scenes.ts";
+import { Stage } from "./scenes/stage.ts";
 import { SeededRandom } from "./seededRandom.ts";
 import { compileLedgerChecks, CountedDepositChecker, type Violation } from "./invariants.ts";
 import { findOutlived, purgeLater } from "./retention.ts";
@@ -50,7 +52,8 @@ const SLOWDOWN_HIDDEN_MAX = 6;
 const SLOWDOWN_BRIDGED_MAX = 40;
 
 export function drawSeedPlan(seed: number, without: ReadonlySet<string> = new Set()): SimPlan {
-  return drawPlan(seed, new SeededRandom(`seed ${seed}`).derive("plan"), without);
+  const random = new SeededRandom(`seed ${seed}`);
+  return shapeScene(drawPlan(seed, random.derive("plan"), without), random.derive("scene"), without);
 }
 
 let compiledChecks: string | undefined;
@@ -72,6 +75,7 @@ class Simulation {
   readonly #simWorld: SimWorld;
   readonly #faultInjector: FaultInjector;
   readonly #actors: Actors;
+  readonly #stage: Stage;
   readonly #depositChecker: CountedDepositChecker;
   readonly #checksSql: string;
   readonly #stateLog: StateLog;
@@ -92,7 +96,7 @@ class Simulation {
     this.#trace.nowMs = () => this.#scheduler.nowMs;
     this.#stateLog = new StateLog(database, this.#trace);
     this.#faultSchedule = new FaultSchedule(random.derive("faults"), {
-      without,
+      without: new Set([...without, ...calmFaults(this.#plan)]),
       onStrike: (kind, detail) => this.#trace.append("fault", `${kind} ${detail}`),
     });
     this.#simWorld = new SimWorld({
@@ -107,6 +111,8 @@ class Simulation {
     });
     this.#faultInjector = new FaultInjector(this.#simWorld, random.derive("weather"));
     this.#actors = new Actors(this.#simWorld, random.derive("people"));
+    const [simWorld, actors, injector] = [this.#simWorld, this.#actors, this.#faultInjector];
+    this.#stage = new Stage({ simWorld, actors, injector, random: random.derive("stage") });
     // An intent in another token holds a forged payment and never checks it again, so the payment would stay.
     this.#faultInjector.listInboxes = (chain) =>
       [...this.#actors.intents.values()]
@@ -163,6 +169,7 @@ class Simulation {
       this.#faultInjector.wallets.add(wallet);
     this.#faultInjector.start();
     this.#actors.start();
+    this.#actors.perform(() => playScene(this.#plan, this.#stage));
   }
 
   async #heal(): Promise<void> {
@@ -171,7 +178,7 @@ class Simulation {
     this.#faultInjector.heal();
     const startMs = this.#scheduler.nowMs;
     let open: string[] = [];
-    const silentUntilMs = Math.max(startMs, this.#simWorld.attestation?.silentUntilMs ?? 0);
+    const silentUntilMs = Math.max(startMs, this.#silentUntilMs);
     while (this.#scheduler.nowMs < silentUntilMs + HEAL_MS_MAX) {
       const endMs = this.#scheduler.nowMs + 5_000 * this.#faultInjector.slowdown;
       await this.#stepUntil(() => this.#scheduler.nowMs >= endMs);
@@ -230,6 +237,13 @@ class Simulation {
     }
   }
 
+  /** When the providers and the bridge's service answer again at the latest. */
+  get #silentUntilMs(): number {
+    const { chains, attestation } = this.#simWorld;
+    const nodes = chains.flatMap((chain) => chain.nodes.map(({ awayUntilMs }) => awayUntilMs));
+    return Math.max(attestation?.silentUntilMs ?? 0, ...nodes);
+  }
+
   get #hasHiddenTransfers(): boolean {
     return hasHiddenTransfers(this.#simWorld.chains);
   }
@@ -245,7 +259,10 @@ class Simulation {
   #runChecks(isFinal = false): void {
     this.#commits = 0;
     const found = this.#database.rows(this.#checksSql) as Violation[];
-    const isExpected = ({ rule }: Violation) => rule === "sweep-empties-inbox" && !isFinal && this.#findsTransfersLate;
+    const isExpected = ({ rule }: Violation) =>
+      (rule === "sweep-empties-inbox" && !isFinal && this.#findsTransfersLate) ||
+      // A refused deposit is quarantined.
+      (rule === "deposit-matches-movement" && this.#database.isRefusing);
     const violation = found.find((each) => !isExpected(each));
     if (violation) this.#violate(violation);
     this.#checkCountedDeposits();

@@ -66,9 +66,7 @@ export class WatchfulPayers {
     });
     const settle = encodeFunctionData({ abi: hubAbi, functionName: "settle", args: [toInboxTerms(row)] });
     const calls = [pay(1n), { to: hubAddress, data: settle }, pay(units)];
-    // A chain that shows only balances has no order of transfers within a transaction.
-    const sent = chain.plan.kind === "evm" ? calls : [pay(1n), pay(units)];
-    chain.chain.send({ from: payerAddress(0), calls: sent });
+    chain.chain.send({ from: payerAddress(0), calls });
   }
 
   /**

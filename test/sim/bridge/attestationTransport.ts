@@ -8,6 +8,9 @@ const REFUSED_MS = 300_000;
 /** The service refuses more in a second. */
 const REQUESTS_MAX = 35;
 const SECOND_MS = 1_000;
+/** A transaction with so many burns is answered in full at most so often: once, and again where a process did not come to store it. */
+const BURNS_MANY = 40;
+const PROVEN_ANSWERS_MAX = 12;
 
 type Answer = { status: number; text: string };
 
@@ -20,6 +23,10 @@ export class AttestationNetwork {
   refusesUntilMs = 0;
   /** The messages that it has answered lately, of any transaction. */
   readonly recent: AttestedMessage[] = [];
+  /** By domain and transaction, another transaction whose messages it answers in its place, once both are signed. */
+  readonly mistakes = new Map<string, string>();
+  /** How often it has answered all proofs of a transaction. */
+  readonly #provenAnswers = new Map<string, number>();
   readonly #faults: FaultSchedule;
   readonly #requestTimes: number[] = [];
   readonly #violate: (rule: string, subject: string) => void;
@@ -52,6 +59,7 @@ export class AttestationNetwork {
         if (this.#shouldInject("attestationSlow")) await process.wait(process.random.number() * (TIMEOUT_MS - 1_000));
         const answer = this.#answer(process, method, path);
         if (this.#shouldInject("attestationLost")) return failWithTimeout(process);
+        this.#noteAnswer(path, answer.text);
         await process.wait(5 + process.random.number() * 60);
         return answer;
       },
@@ -88,7 +96,7 @@ export class AttestationNetwork {
       return service.renew(first) ? { status: 200, text: `{"nonce":"${first}"}` } : { status: 404, text: "{}" };
     }
     if (kind === "messages") {
-      const messages = service.messagesOf(Number(first), path.split("transactionHash=")[1] ?? "");
+      const messages = this.#messagesOf(Number(first), path.split("transactionHash=")[1] ?? "");
       if (messages.length === 0) return { status: 404, text: "{}" };
       const mixed = this.#shouldInject("attestationMixed")
         ? process.random.shuffled([...messages, ...messages, ...this.recent])
@@ -102,6 +110,27 @@ export class AttestationNetwork {
       { finalityThreshold: 2_000, minimumFee: service.standardFeeBps },
     ];
     return { status: 200, text: JSON.stringify(fees) };
+  }
+
+  #messagesOf(domain: number, chainTx: string): AttestedMessage[] {
+    const { service, mistakes } = this;
+    const messages = service.messagesOf(domain, chainTx);
+    const mistaken = service.messagesOf(domain, mistakes.get(`${domain}/${chainTx}`) ?? "");
+    const isSigned = (all: readonly AttestedMessage[]) =>
+      all.length > 0 && all.every(({ status }) => status === "complete");
+    if (!isSigned(mistaken) || !isSigned(messages)) return messages;
+    mistakes.delete(`${domain}/${chainTx}`);
+    return mistaken;
+  }
+
+  /** One answer proves all burns of a transaction, of which there may be a thousand. */
+  #noteAnswer(path: string, text: string): void {
+    const proofs = text.split('"status":"complete"').length - 1;
+    if (proofs < BURNS_MANY || text.includes('"status":"pending')) return;
+    const times = (this.#provenAnswers.get(path) ?? 0) + 1;
+    this.#provenAnswers.set(path, times);
+    if (times > PROVEN_ANSWERS_MAX)
+      this.#violate("the burns of a transaction are asked about one by one", `${path}: ${times} answers`);
   }
 
   #shouldInject(kind: FaultKind): boolean {

@@ -94,7 +94,7 @@ export class BridgeActors {
     }
     if (kind === "receive") return this.#receive(known, origin, random);
     const units = origin.chain.unitsOf(origin.chain.bridge?.token ?? "", known.row.inbox_address);
-    const bridge = this.#bridgeCall(known, origin, random);
+    const bridge = this.bridgeCall(known);
     if (units === 0n || bridge === undefined) return false;
     this.#trace(`bridges ${known.row.id.slice(0, 8)}${kind === "burnTwice" ? " twice" : ""}`);
     origin.chain.send({
@@ -182,10 +182,13 @@ export class BridgeActors {
   }
 
   /** The hub's call that bridges an inbox, by a random one of its routes; undefined where it has none. */
-  #bridgeCall(known: TrackedIntent, origin: SimChain, random: SeededRandom): ScriptedCall | undefined {
+  bridgeCall(known: TrackedIntent, only?: { isFast: boolean }): ScriptedCall | undefined {
+    const { chain } = this.#originOf(known);
     const routes = this.#routesOf(known);
-    const token = origin.chain.bridge?.token ?? "";
-    const route = random.pick(routesFrom(routes, { chain: origin.chain.caip2, token }));
+    const ways = routesFrom(routes, { chain: chain.caip2, token: chain.bridge?.token ?? "" });
+    const route = this.#random.pick(
+      ways.filter(({ speed }) => only === undefined || (speed === "fast") === only.isFast),
+    );
     if (route === undefined) return undefined;
     const args = [toInboxTerms(known.row), toRoute(route), proofOf(routes, route), "0x"] as const;
     return { to: hubAddress, data: encodeFunctionData({ abi: hubAbi, functionName: "bridge", args }) };

@@ -1,19 +1,24 @@
 import { bridgeMutants } from "../../bridge/mutants.ts";
 import type { Mutant } from "../mutant.ts";
 
-/** Bugs that the road test finds as well. */
-const SHARED = [
-  "mint-counts-again",
-  "payers-mint-is-ours",
-  "bridge-is-free",
-  "burn-not-recorded",
-  "expired-proof-stays",
-];
+/** Bugs that a test of the road finds as well, each with the scene in which it shows. */
+const SHARED: Readonly<Record<string, string | undefined>> = {
+  "mint-counts-again": undefined,
+  "payers-mint-is-ours": undefined,
+  "bridge-is-free": undefined,
+  "burn-not-recorded": undefined,
+  "expired-proof-stays": undefined,
+  "small-burns-in-time": "smallBurns",
+  "burns-asked-one-by-one": "smallBurns",
+  "swapped-proof-stays": "equalBurns",
+  "unknown-mint-stays": "unknownBurn",
+  "suspense-lands-twice": "unknownBurn",
+};
 
 const planted: readonly Mutant[] = [
   ...bridgeMutants
-    .filter(({ name }) => SHARED.includes(name))
-    .map(({ name, bug, patches }) => ({ name, bug, patches })),
+    .filter(({ name }) => name in SHARED)
+    .map(({ name, bug, patches }) => ({ name, bug, patches, ...sceneOf(name) })),
   {
     name: "proof-not-renewed",
     bug: "The service of a bridge is asked for an expired proof again, and not for a new one.",
@@ -61,3 +66,8 @@ const planted: readonly Mutant[] = [
 ];
 
 export const crossingMutants: readonly Mutant[] = planted.map((mutant) => ({ ...mutant, isBridged: true }));
+
+function sceneOf(name: string): Pick<Mutant, "scene"> {
+  const scene = SHARED[name];
+  return scene === undefined ? {} : { scene };
+}

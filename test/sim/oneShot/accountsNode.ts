@@ -63,6 +63,8 @@ export class SimAccountsProvider extends SimProvider<ScriptedAccountsNode> imple
     tokens: readonly string[],
     parties?: readonly string[],
   ): Promise<Transfer[]> {
+    if (parties?.some((party) => (this.unreadable.inboxes.get(party) ?? 0) > this.nowMs) === true)
+      throw new ProviderFailed("unknown_block", `${this.name} does not list the transfers of this account`);
     const transfers = await super.transfers(scope, tokens, parties);
     for (const { chainTx, from } of transfers) this.#mayBecomeUnreadable(chainTx, from);
     const payments = transfers.filter(({ chainTx }) => this.#isUnreadable(chainTx));
