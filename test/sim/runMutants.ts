@@ -7,8 +7,8 @@ import { mutants } from "./mutants.ts";
 import { parseArguments, parseInteger, exitWithUsage } from "./parseArguments.ts";
 import { readMutantSeeds } from "./readCorpus.ts";
 
-// Runs every planted bug, and prints the seed that finds it. What no simulated world has, such as a node of Solana, is planted against a test of
-// the road.
+// Runs every planted bug, and prints the seed that finds it. What no simulated world has, such as a node of Solana, is
+// planted against a test of the road.
 
 const simulated = mutants.map(({ name }) => name);
 const ofRoad = plantedBugs.filter(({ name }) => !simulated.includes(name));

@@ -8,7 +8,10 @@ const REFUSED_MS = 300_000;
 /** The service refuses more in a second. */
 const REQUESTS_MAX = 35;
 const SECOND_MS = 1_000;
-/** A transaction with so many burns is answered in full at most so often: once, and again where a process did not come to store it. */
+/**
+ * A transaction with so many burns is answered in full at most so often: once, and again where a process did not come
+ * to store it.
+ */
 const BURNS_MANY = 40;
 const PROVEN_ANSWERS_MAX = 12;
 

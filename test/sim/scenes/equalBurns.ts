@@ -1,9 +1,11 @@
 import { sceneCreate, shapeBridged, withMinimum, BRIDGE_FAULTS, CHAIN_FAULTS, type Scene } from "./scene.ts";
 
-// Two equal burns of one inbox. The bridge's service answers the first with the proof of the second once, and is honest afterwards.
+// Two equal burns of one inbox. The bridge's service answers the first with the proof of the second once, and is honest
+// afterwards.
 
 const UNITS = 9_000_000n;
 const BURNT_PATIENCE_MS = 240_000;
+const LANDED_PATIENCE_MS = 3_600_000;
 
 export const equalBurns: Scene = {
   name: "equalBurns",
@@ -30,5 +32,9 @@ export const equalBurns: Scene = {
       attestation.mistakes.set(`${domain}/${first.chain_tx}`, second.chain_tx);
     }
     service.delay = { reason: null, untilMs: stage.nowMs };
+    await stage.sleepUntil(stage.chaosMs);
+    const areLanded = () => stage.crossingsOf(known).every(({ status }) => status === "landed");
+    if (!(await stage.untilTrue(areLanded, LANDED_PATIENCE_MS)))
+      stage.violate("a burn whose proof another one holds does not land", known.row.id);
   },
 };

@@ -2,7 +2,8 @@ import type { FinalityTier } from "../../../src/config/config.ts";
 import { sceneCreate, shapeBridged, withMinimum, CHAIN_FAULTS, type Scene } from "./scene.ts";
 import type { Stage } from "./stage.ts";
 
-// A payer splits a payment over two chains, each part just within the limit of the first tier, so that both would count early.
+// A payer splits a payment over two chains, each part just within the limit of the first tier, so that both would count
+// early.
 
 const LIMIT = 10_000_000n;
 const PART_UNITS = 9_900_000n;

@@ -2,7 +2,8 @@ import type { TrackedIntent } from "../simWorld.ts";
 import { sceneCreate, shapeBridged, withMinimum, CHAIN_FAULTS, type Scene } from "./scene.ts";
 import type { Stage } from "./stage.ts";
 
-// A chain loses a payment that was about to count, while small payments on the other chain let that one's loop decide the intent.
+// A chain loses a payment that was about to count, while small payments on the other chain let that one's loop decide
+// the intent.
 
 const CONFIRMATIONS = 6;
 const TRIES = 4;

@@ -1,6 +1,6 @@
 import type { FaultKind } from "../faultSchedule.ts";
 import type { BridgePlan, ChainPlan, CreatePlan, PaymentKind, SimPlan } from "../plan.ts";
-import type { Stage } from "./stage.ts";
+import { sceneIntent, type Stage } from "./stage.ts";
 
 /** A situation that random actors rarely meet: what the world must have for it, and who acts in it. */
 export type Scene = {
@@ -14,7 +14,7 @@ export type Scene = {
 };
 
 /** A bridge without surprises of its own. */
-export const CALM_BRIDGE: BridgePlan = {
+const CALM_BRIDGE: BridgePlan = {
   fastFeeBps: 1.3,
   finalizedMs: 10_000,
   seenAfterMs: 5_000,
@@ -79,7 +79,10 @@ type SceneCreate = Partial<Omit<CreatePlan, "name" | "payments">> & {
   pays?: readonly (readonly [number, PaymentKind])[];
 };
 
-/** An intent of the scene on the first chain, in the token that a bridge carries. `pays`: after its creation, in milliseconds. */
+/**
+ * An intent of the scene on the first chain, in the token that a bridge carries. `pays`: after its creation, in
+ * milliseconds.
+ */
 export function sceneCreate(index: number, { pays = [], ...create }: SceneCreate = {}): CreatePlan {
   const name = sceneIntent(index);
   return {
@@ -98,9 +101,4 @@ export function sceneCreate(index: number, { pays = [], ...create }: SceneCreate
     payments: pays.map(([afterMs, kind], number) => ({ name: `${name}.payment-${number}`, afterMs, kind })),
     ...create,
   };
-}
-
-/** The name of an intent of the scene. */
-export function sceneIntent(index: number): string {
-  return `scene-${index}`;
 }

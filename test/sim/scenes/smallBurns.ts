@@ -3,7 +3,8 @@ import { tokenCalls } from "../chain/token.ts";
 import { payerAddress } from "../simWorld.ts";
 import { sceneCreate, shapeBridged, withMinimum, BRIDGE_FAULTS, CHAIN_FAULTS, type Scene } from "./scene.ts";
 
-// A stranger pays an inbox two smallest units and bridges it, again and again. What an honest payer pays then crosses as ever.
+// A stranger pays an inbox two smallest units and bridges it, again and again. What an honest payer pays then crosses
+// as ever.
 
 /** As many as fit the gas of a transaction. */
 const BURNS_PER_TRANSACTION = 90;

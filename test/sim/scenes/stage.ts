@@ -3,7 +3,6 @@ import { tokenCalls } from "../chain/token.ts";
 import type { FaultInjector } from "../faultInjector.ts";
 import type { SeededRandom } from "../seededRandom.ts";
 import { payerAddress, type SimChain, type SimWorld, type TrackedIntent } from "../simWorld.ts";
-import { sceneIntent } from "./scene.ts";
 
 const POLL_MS = 200;
 const INTENT_PATIENCE_MS = 60_000;
@@ -112,4 +111,9 @@ export class Stage {
     const from = payerAddress(this.random.between(0, 11));
     return chain.send({ from, calls: [{ to: token, data: tokenCalls.transfer(to, units) }] });
   }
+}
+
+/** The name of an intent of the scene. */
+export function sceneIntent(index: number): string {
+  return `scene-${index}`;
 }

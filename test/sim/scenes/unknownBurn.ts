@@ -3,8 +3,8 @@ import { payerAddress } from "../simWorld.ts";
 import { encodeFunctionData, type Hex } from "viem";
 import { sceneCreate, shapeBridged, withMinimum, BRIDGE_FAULTS, CHAIN_FAULTS, type Scene } from "./scene.ts";
 
-// The providers of the payment's chain are away for hours. Meanwhile a stranger bridges the inbox and receives for it, so that its settle chain shows
-// money that nothing explains.
+// The providers of the payment's chain are away for hours. Meanwhile a stranger bridges the inbox and receives for it,
+// so that its settle chain shows money that nothing explains.
 
 const UNITS = 9_000_000n;
 const AWAY_MS = 4 * 3_600_000;

@@ -1,6 +1,7 @@
 import { sceneCreate, shapeChains, CHAIN_FAULTS, type Scene } from "./scene.ts";
 
-// Where balances show the deposits: strangers pay inboxes whose transfers no provider lists for a while, before an honest payer pays another one.
+// Where balances show the deposits: strangers pay inboxes whose transfers no provider lists for a while, before an
+// honest payer pays another one.
 
 const STRANGE = 8;
 const HONEST = STRANGE;
