@@ -100,8 +100,8 @@ describe("a payer at the checkout page", { skip }, () => {
         [],
       );
       const sent = wallet.calls.filter(({ method }) => method === "eth_sendTransaction");
-      const [call] = (sent.at(-1)?.params ?? []) as [{ to: string; value: string; data: string }];
-      assert.equal(call.value, "0x0");
+      const [call] = (sent.at(-1)?.params ?? []) as [{ to: string; value?: string; data: string }];
+      assert.equal(call.value, undefined, "no coin of the chain");
       assert.equal(call.to.toLowerCase(), intent.payout.tokenAddress.toLowerCase());
       const recipient = intent.inboxAddress.slice(2).toLowerCase().padStart(64, "0");
       assert.equal(call.data, `0xa9059cbb${recipient}${PRICE.toString(16).padStart(64, "0")}`);

@@ -109,6 +109,11 @@ test("only the person's own refusal is called one", { skip }, async () => {
     await press(page);
     await page.waitForFunction("window.sends === 2");
   });
+  const inAnother = "throw { code: -32603, message: 'odd', data: { cause: { code: 4001 } } };";
+  await withWallet({ send: inAnother }, async (page) => {
+    await press(page);
+    await says(page, "Odd did not send it. Nothing was paid: try again, or scan the code.");
+  });
   await withWallet({ connect: "fail(-32002)", send: "" }, async (page) => {
     await press(page);
     await says(page, "Open Odd: a request waits there.");

@@ -1,11 +1,13 @@
 import type { CheckoutOrigin } from "../src/checkoutState.ts";
+import { REQUEST_WAITS, USER_REFUSED } from "../src/payerSide.ts";
 import type { BrowserWallet } from "./browserWallets.ts";
 import type { Eip1193Provider } from "./eip1193.ts";
 import { readCode, type TransferCall, type WalletReply } from "./walletReply.ts";
 
 /** Added to the wallet's own estimate, because a token's transfer can cost more by the time it runs. */
 const GAS_HEADROOM_PERCENT = 30n;
-const CHAIN_IS_UNKNOWN = 4902;
+/** The codes of EIP-3085 and of EIP-1193: wallets use either for a chain that they do not know. */
+const CHAIN_IS_UNKNOWN: readonly unknown[] = [4902, 4901];
 const TRANSFER = "0xa9059cbb";
 const BALANCE_OF = "0x70a08231";
 
@@ -29,8 +31,8 @@ export async function payWithWallet(
   try {
     const [from] = (await request("eth_requestAccounts")) as readonly string[];
     if (from === undefined) return {};
-    // The transaction names its chain, so that a wallet on another one refuses it.
-    const call = { from, ...transferCall(transfer), value: "0x0", chainId: toChainId(origin) };
+    // The transaction names its chain, so that a wallet on another one refuses it. It names no value: some wallets encode "0x0" wrongly.
+    const call = { from, ...transferCall(transfer), chainId: toChainId(origin) };
     if (isRelayed) await request("wallet_switchEthereumChain", { chainId: call.chainId });
     else {
       await switchChain(provider, origin);
@@ -64,7 +66,8 @@ async function switchChain(provider: Eip1193Provider, origin: CheckoutOrigin): P
   try {
     await switchIt();
   } catch (error) {
-    if (!isUnknownChain(error)) throw error;
+    // Wallets have many errors for a chain that they do not know, some without a code. They are asked for no money yet.
+    if ([USER_REFUSED, REQUEST_WAITS].includes(Number(readCode(error)))) throw error;
     await provider.request({ method: "wallet_addEthereumChain", params: [describeChain(chainId, origin)] });
     if (!(await isThere())) await switchIt();
   }
@@ -82,7 +85,7 @@ function describeChain(chainId: string, origin: CheckoutOrigin) {
 }
 
 function isUnknownChain(error: unknown): boolean {
-  return readCode(error) === CHAIN_IS_UNKNOWN;
+  return CHAIN_IS_UNKNOWN.includes(readCode(error));
 }
 
 function toWord(address: string): string {

@@ -3,8 +3,13 @@ export type WalletReply = { readonly hash?: unknown; readonly reason?: unknown }
 
 export type TransferCall = { readonly to: string; readonly data: string };
 
-/** The code of a wallet's error. Some wallets put it into the data of another error. */
+type CodedError = { readonly code?: unknown };
+type WalletError = CodedError & {
+  readonly data?: { readonly originalError?: CodedError; readonly cause?: CodedError };
+};
+
+/** The code of a wallet's error. Some wallets put it into the data of another error, by one of two names. */
 export function readCode(error: unknown): unknown {
-  const { code, data } = (error ?? {}) as { code?: unknown; data?: { originalError?: { code?: unknown } } };
-  return data?.originalError?.code ?? code;
+  const { code, data } = (error ?? {}) as WalletError;
+  return data?.originalError?.code ?? data?.cause?.code ?? code;
 }

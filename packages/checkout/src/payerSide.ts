@@ -71,8 +71,8 @@ type Content = {
   readonly found?: "mined" | "reverted" | "lost" | "elsewhere" | "pending";
 };
 
-const USER_REFUSED = 4001;
-const REQUEST_WAITS = -32_002;
+export const USER_REFUSED = 4001;
+export const REQUEST_WAITS = -32_002;
 
 /**
  * Whether a wallet may still send what it was asked for. Then it, and every other wallet, is asked for nothing more.

@@ -40,7 +40,7 @@ export function relayWallets(post: Post, mayReceive: MayReceive): WalletRelay {
         // Made anew: a frame that was taken over could add a value, or anything else that a wallet reads.
         const params =
           method === "eth_sendTransaction"
-            ? recipient && mayReceive(recipient, to, chainId) && [{ from, to, data, chainId, value: "0x0" }]
+            ? recipient && mayReceive(recipient, to, chainId) && [{ from, to, data, chainId }]
             : method === "wallet_switchEthereumChain"
               ? [{ chainId }]
               : method === "eth_requestAccounts" && [];

@@ -1,0 +1,51 @@
+// What the tests use of wallets of other authors. The packages' own types name another build of Playwright, and the browser's parts of Solana.
+
+declare module "headless-web3-provider" {
+  import type { Page } from "playwright-core";
+
+  type Kinds = Readonly<
+    Record<"RequestAccounts" | "SendTransaction" | "SwitchEthereumChain" | "AddEthereumChain", string>
+  >;
+  type HeadlessWallet = { authorize(kind: string): Promise<void>; reject(kind: string): Promise<void> };
+
+  const headless: {
+    readonly Web3RequestKind: Kinds;
+    injectHeadlessWeb3Provider(
+      page: Page,
+      privateKeys: readonly string[],
+      chainId: number,
+      rpcUrl: string,
+      options: { readonly permitted: readonly string[] },
+    ): Promise<HeadlessWallet>;
+  };
+  export default headless;
+}
+
+declare module "@johanneskares/wallet-mock" {
+  import type { Page } from "playwright-core";
+  import type { Chain, LocalAccount, Transport } from "viem";
+
+  type MockWallet = { request(call: { method: string; params: unknown }): Promise<unknown> };
+
+  export function createWallet(account: LocalAccount, transports: Record<number, Transport>, chain: Chain): MockWallet;
+  export function installMockWallet(options: { page: Page; wallet: MockWallet }): Promise<void>;
+}
+
+declare module "@solana/web3.js" {
+  export class VersionedTransaction {
+    static deserialize(bytes: Uint8Array): VersionedTransaction;
+    serialize(): Uint8Array;
+  }
+}
+
+declare module "@solana/wallet-adapter-unsafe-burner" {
+  import type { VersionedTransaction } from "@solana/web3.js";
+
+  export class UnsafeBurnerWalletAdapter {
+    readonly name: string;
+    readonly icon: string;
+    readonly publicKey: { toBase58(): string; toBytes(): Uint8Array } | null;
+    connect(): Promise<void>;
+    signTransaction(transaction: VersionedTransaction): Promise<VersionedTransaction>;
+  }
+}
