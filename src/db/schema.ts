@@ -138,9 +138,12 @@ export type AccountTable = {
   origins: Generated<string[] | null>;
   /** Beside `recovery`, which is for EVM chains. */
   solana_recovery: Generated<string | null>;
-  /** The default destination of keys that are bound to Solana. Both or none. */
+  /** The default destination on Solana, where the own one is elsewhere: for the keys that are bound to it. Both or none. */
   solana_default_reference: Generated<string | null>;
   solana_default_wallet: Generated<string | null>;
+  /** The same on an EVM chain. */
+  evm_default_reference: Generated<string | null>;
+  evm_default_wallet: Generated<string | null>;
 };
 
 export type ApiKeyTable = {
@@ -153,7 +156,7 @@ export type ApiKeyTable = {
   revoked_at: Date | null;
   last_used_at: Date | null;
   /** The default destination that its creates have; null for the account's own. */
-  default_namespace: Generated<"solana" | null>;
+  default_namespace: Generated<Namespace | null>;
 };
 
 /** Increases with every change of keys or accounts. */

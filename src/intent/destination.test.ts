@@ -61,6 +61,8 @@ const account = (more: Partial<AccountRow> = {}): AccountRow => ({
   solana_recovery: null,
   solana_default_reference: null,
   solana_default_wallet: null,
+  evm_default_reference: null,
+  evm_default_wallet: null,
   created_at: new Date(0),
   origins: null,
   ...more,

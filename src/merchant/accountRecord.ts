@@ -1,5 +1,8 @@
-import { caip2, displayAddress } from "../kernel/caip.ts";
+import { caip2, displayAddress, type Namespace } from "../kernel/caip.ts";
+import { findOtherDefault } from "./namespaceDefault.ts";
 import type { AccountRow } from "./store.ts";
+
+type OtherPayout = { chain: string; wallet: string };
 
 /** An account as its events and its owner see it. */
 export type AccountRecord = {
@@ -12,8 +15,10 @@ export type AccountRecord = {
   underpayToleranceBps: number;
   recovery: string | null;
   solanaRecovery: string | null;
-  /** The default destination of keys that are bound to Solana; null without one. */
-  solanaPayout: { chain: string; wallet: string } | null;
+  /** The default destination on an EVM chain beside `payout`, of the keys that are bound to it; null without one. */
+  evmPayout: OtherPayout | null;
+  /** The same on Solana. */
+  solanaPayout: OtherPayout | null;
   /** CAIP-19 ids of the origins that its intents may use; null for all. */
   origins: string[] | null;
 };
@@ -31,10 +36,16 @@ export function toAccountRecord(row: AccountRow): AccountRecord {
     underpayToleranceBps: row.underpay_tolerance_bps,
     recovery: row.recovery,
     solanaRecovery: row.solana_recovery,
-    solanaPayout:
-      row.solana_default_reference === null || row.solana_default_wallet === null
-        ? null
-        : { chain: caip2("solana", row.solana_default_reference), wallet: row.solana_default_wallet },
+    evmPayout: toOtherPayout(row, "eip155"),
+    solanaPayout: toOtherPayout(row, "solana"),
     origins: row.origins,
   };
+}
+
+/** The account's default in a namespace where its own is not. */
+export function toOtherPayout(row: AccountRow, namespace: Namespace): OtherPayout | null {
+  const found = findOtherDefault(row, namespace);
+  if (found === undefined) return null;
+  const chain = caip2(namespace, found.chainReference);
+  return { chain, wallet: displayAddress(chain, found.wallet) };
 }

@@ -1,6 +1,6 @@
 import { changedFields } from "../event/changedFields.ts";
 import { appendEvents } from "../event/store.ts";
-import { caip19, caip2 } from "../kernel/caip.ts";
+import { caip19, caip2, type Namespace } from "../kernel/caip.ts";
 import { Fault } from "../kernel/faults.ts";
 import type { World } from "../world.ts";
 import { toAccountRecord } from "./accountRecord.ts";
@@ -14,14 +14,17 @@ import {
   type NewAccount,
 } from "./createAccount.ts";
 import { clearKeyCache } from "./keys/keyCache.ts";
+import { findOtherDefault, type NamespaceDefault } from "./namespaceDefault.ts";
 import { lockAccount, updateAccountRow, type AccountRow } from "./store.ts";
 
 /** A missing field stays as it is. A recovery key of null is the payout wallet, `origins` null is every origin. */
 export type AccountChange = Partial<Omit<NewAccount, "recovery" | "solanaRecovery">> & {
   recovery?: string | null;
   solanaRecovery?: string | null;
-  /** The default destination of keys that are bound to Solana. */
-  solanaDefault?: { chainReference: string; wallet: string };
+  /** The default destination on an EVM chain, where the account's own is elsewhere; null removes it. */
+  evmDefault?: NamespaceDefault | null;
+  /** The same on Solana. */
+  solanaDefault?: NamespaceDefault | null;
   /** Ids of origins, such as `base:usdc`. At least one. */
   origins?: readonly string[] | null;
 };
@@ -41,6 +44,7 @@ export async function updateAccount(
     const before = await lockAccount(tx, accountId);
     if (before === undefined) throw new Fault("not_found", { message: "No such account." });
     if (Object.keys(columns).length === 0) return { before, after: before };
+    rejectSecondDefault({ ...before, ...columns });
     const after = await updateAccountRow(tx, { id: accountId, change: columns });
     const object = toAccountRecord(after);
     const event = {
@@ -58,16 +62,44 @@ export async function updateAccount(
   return result;
 }
 
+/** An account has one default a namespace: keys that are bound to the namespace must not choose between two. */
+function rejectSecondDefault(account: AccountRow): void {
+  const { payout_namespace: namespace } = account;
+  if (namespace === null || findOtherDefault(account, namespace) === undefined) return;
+  const [place, option] = namespace === "solana" ? ["Solana", "--solana-wallet"] : ["an EVM chain", "--evm-wallet"];
+  throw new Fault("invalid_request", {
+    param: "payout",
+    message: `The account's own default is on ${place}, and it has one default there: change that one by --chain and --wallet, or remove the other by ${option} none.`,
+  });
+}
+
 /** Validated as any default destination is, for the first coin of the chain that is paid out. */
-function toSolanaDefault(world: UpdateWorld, { chainReference, wallet }: { chainReference: string; wallet: string }) {
-  const chain = caip2("solana", chainReference);
+function requireDefault(
+  world: UpdateWorld,
+  namespace: Namespace,
+  given: NamespaceDefault | null,
+): NamespaceDefault | undefined {
+  if (given === null) return undefined;
+  const chain = caip2(namespace, given.chainReference);
   const currency = world.catalog.assets.find((asset) => asset.chain === chain && asset.isRail)?.symbol ?? "";
-  const valid = validatePayout(world, { namespace: "solana", chainReference, wallet, currency });
-  return { solana_default_reference: valid.chainReference, solana_default_wallet: valid.wallet };
+  return validatePayout(world, { namespace, ...given, currency });
+}
+
+function toDefaultColumns(world: UpdateWorld, { evmDefault, solanaDefault }: AccountChange) {
+  const evm = evmDefault === undefined ? undefined : requireDefault(world, "eip155", evmDefault);
+  const solana = solanaDefault === undefined ? undefined : requireDefault(world, "solana", solanaDefault);
+  return {
+    ...(evmDefault === undefined
+      ? {}
+      : { evm_default_reference: evm?.chainReference ?? null, evm_default_wallet: evm?.wallet ?? null }),
+    ...(solanaDefault === undefined
+      ? {}
+      : { solana_default_reference: solana?.chainReference ?? null, solana_default_wallet: solana?.wallet ?? null }),
+  };
 }
 
 function toColumns(world: UpdateWorld, change: AccountChange) {
-  const { name, feeBps, underpayToleranceBps, recovery, solanaRecovery, solanaDefault, payout, origins } = change;
+  const { name, feeBps, underpayToleranceBps, recovery, solanaRecovery, payout, origins } = change;
   const valid = payout === undefined ? undefined : validatePayout(world, payout);
   return {
     ...(name === undefined ? {} : { name: requireName(name) }),
@@ -79,7 +111,7 @@ function toColumns(world: UpdateWorld, change: AccountChange) {
     ...(solanaRecovery === undefined
       ? {}
       : { solana_recovery: solanaRecovery === null ? null : requireSolanaRecovery(world, solanaRecovery) }),
-    ...(solanaDefault === undefined ? {} : toSolanaDefault(world, solanaDefault)),
+    ...toDefaultColumns(world, change),
     ...(origins === undefined ? {} : { origins: origins === null ? null : requireOrigins(world, origins) }),
     ...(valid === undefined
       ? {}

@@ -1,8 +1,10 @@
-import { caip2, displayAddress, namespaceOf, referenceOf } from "../kernel/caip.ts";
+import { caip2, displayAddress, namespaceOf, referenceOf, type Namespace } from "../kernel/caip.ts";
 import { RADIUS_PX_MAX, type Brand } from "../merchant/brand/brand.ts";
 import { parseBrandChange, readBrand, updateBrand, type BrandChange } from "../merchant/brand/updateBrand.ts";
+import { toOtherPayout } from "../merchant/accountRecord.ts";
 import { createAccount as createMerchant, type PayoutDefaults } from "../merchant/createAccount.ts";
 import { listAccounts as listMerchants } from "../merchant/listAccounts.ts";
+import type { NamespaceDefault } from "../merchant/namespaceDefault.ts";
 import { setAccountStatus } from "../merchant/setAccountStatus.ts";
 import { updateAccount as updateMerchant } from "../merchant/updateAccount.ts";
 import { findAccount, type AccountRow } from "../merchant/store.ts";
@@ -31,6 +33,9 @@ export type AccountOutput = {
   underpayToleranceBps: number;
   recovery: string | null;
   solanaRecovery: string | null;
+  /** The default beside `payout`, of the keys that are bound to it: one on an EVM chain, one on Solana. */
+  evmPayout: { chain: string; wallet: string } | null;
+  solanaPayout: { chain: string; wallet: string } | null;
   /** CAIP-19 ids of the origins that its intents may use; null for all. */
   origins: string[] | null;
   createdAt: string;
@@ -96,6 +101,8 @@ export const changeAccount = defineOperatorOperation({
     accountId: requiredText,
     name: optionalText,
     origins: optionalText,
+    evmChain: optionalText,
+    evmWallet: optionalText,
     solanaChain: optionalText,
     solanaWallet: optionalText,
     ...TERMS,
@@ -103,7 +110,8 @@ export const changeAccount = defineOperatorOperation({
   async run(world, input): Promise<AccountChangeOutput> {
     const { accountId, name, origins, feeBps, underpayToleranceBps, recovery, solanaRecovery } = input;
     const payout = readPayoutDefaults(world, input, toAccountOutput(await getAccount(world, accountId)).payout);
-    const solanaDefault = readSolanaDefault(world, input);
+    const evmDefault = readDefault(world, "eip155", { chain: input.evmChain, wallet: input.evmWallet });
+    const solanaDefault = readDefault(world, "solana", { chain: input.solanaChain, wallet: input.solanaWallet });
     const { before, after } = await updateMerchant(world, {
       accountId,
       change: {
@@ -114,6 +122,7 @@ export const changeAccount = defineOperatorOperation({
         ...(solanaRecovery === undefined ? {} : { solanaRecovery: orNull(solanaRecovery) }),
         ...(origins === undefined ? {} : { origins: orNull(origins)?.split(",") ?? null }),
         ...(payout === undefined ? {} : { payout }),
+        ...(evmDefault === undefined ? {} : { evmDefault }),
         ...(solanaDefault === undefined ? {} : { solanaDefault }),
       },
     });
@@ -122,18 +131,23 @@ export const changeAccount = defineOperatorOperation({
   },
 });
 
-function readSolanaDefault(
+/** The default destination beside the account's own; null removes it, undefined leaves it. */
+function readDefault(
   world: World,
-  { solanaChain, solanaWallet }: { solanaChain: string | undefined; solanaWallet: string | undefined },
-): { chainReference: string; wallet: string } | undefined {
-  if (solanaChain === undefined && solanaWallet === undefined) return undefined;
-  if (solanaChain === undefined || solanaWallet === undefined)
-    throw new CommandError("A default destination on Solana needs both --solana-chain and --solana-wallet.");
+  namespace: Namespace,
+  { chain: name, wallet }: { chain: string | undefined; wallet: string | undefined },
+): NamespaceDefault | null | undefined {
+  if (name === undefined && wallet === undefined) return undefined;
+  if (name === undefined && wallet === "none") return null;
+  const [place, option] = namespace === "solana" ? ["Solana", "solana"] : ["an EVM chain", "evm"];
+  if (name === undefined || wallet === undefined)
+    throw new CommandError(`A default destination on ${place} needs both --${option}-chain and --${option}-wallet.`);
   const { knownChains: chains } = world.catalog;
-  const chain = findChainByName(chains, solanaChain);
-  if (chain === undefined || namespaceOf(chain.caip2) !== "solana")
-    throw new CommandError(unknownChainMessage(chains, solanaChain));
-  return { chainReference: referenceOf(chain.caip2), wallet: solanaWallet };
+  const chain = findChainByName(chains, name);
+  if (chain === undefined) throw new CommandError(unknownChainMessage(chains, name));
+  if (namespaceOf(chain.caip2) !== namespace)
+    throw new CommandError(`${chain.name} is not ${place === "Solana" ? "a cluster of Solana" : place}.`);
+  return { chainReference: referenceOf(chain.caip2), wallet };
 }
 
 function orNull(text: string): string | null {
@@ -200,6 +214,8 @@ function toAccountOutput(row: AccountRow): AccountOutput {
     underpayToleranceBps: row.underpay_tolerance_bps,
     recovery: row.recovery === null ? null : displayAddress("eip155:1", row.recovery),
     solanaRecovery: row.solana_recovery,
+    evmPayout: toOtherPayout(row, "eip155"),
+    solanaPayout: toOtherPayout(row, "solana"),
     origins: row.origins,
     createdAt: row.created_at.toISOString(),
   };

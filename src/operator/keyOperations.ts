@@ -1,4 +1,5 @@
 import { addMs, DAY_MS } from "../kernel/clock.ts";
+import type { Namespace } from "../kernel/caip.ts";
 import { createKey as createMerchantKey } from "../merchant/keys/createKey.ts";
 import { listKeys as listMerchantKeys } from "../merchant/listAccounts.ts";
 import { revokeKey as revokeMerchantKey } from "../merchant/keys/revokeKey.ts";
@@ -22,6 +23,8 @@ export type ApiKeyOutput = {
   /** To the minute. */
   lastUsedAt: string | null;
   state: "valid" | "expired" | "revoked";
+  /** The default destination that its creates have; null for the account's own. */
+  default: "evm" | "solana" | null;
 };
 
 export type RotatedKeyOutput = { keyId: string; apiKey: string; oldKeyId: string; oldExpiresAt: string };
@@ -52,8 +55,9 @@ export const createKey = defineOperatorOperation({
     }),
 });
 
-function requireNamespace(typed: string): "solana" {
-  if (typed !== "solana") throw new UsageError(`--default ${typed} is unknown; a key can be bound to solana.`);
+function requireNamespace(typed: string): Namespace {
+  if (typed === "evm") return "eip155";
+  if (typed !== "solana") throw new UsageError(`--default ${typed} is unknown; a key can be bound to evm or solana.`);
   return typed;
 }
 
@@ -91,6 +95,7 @@ function toKeyOutput(world: World, key: Omit<ApiKeyRow, "secret_hash">): ApiKeyO
     revokedAt: key.revoked_at?.toISOString() ?? null,
     lastUsedAt: key.last_used_at?.toISOString() ?? null,
     state: getKeyState(key, world.clock.now()),
+    default: key.default_namespace === "eip155" ? "evm" : key.default_namespace,
   };
 }
 

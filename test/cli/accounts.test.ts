@@ -83,7 +83,7 @@ describe("accounts, lists and the status", () => {
     const refusals: [words: string[], message: RegExp][] = [
       [[...update, "--solana-chain", caip2], /needs both --solana-chain and --solana-wallet/],
       [[...update, "--solana-wallet", payoutWallet], /needs both --solana-chain and --solana-wallet/],
-      [[...update, "--solana-chain", "dev-one", "--solana-wallet", payoutWallet], /dev-one/],
+      [[...update, "--solana-chain", "dev-one", "--solana-wallet", payoutWallet], /is not a cluster of Solana/],
       [[...update, "--solana-chain", caip2, "--solana-wallet", WALLET], /wallet must be a Solana wallet/],
       [[...bind, "dev-one"], /--default dev-one is unknown/],
     ];
@@ -110,6 +110,36 @@ describe("accounts, lists and the status", () => {
     const own = await json<{ apiKey: string }>("keys", "create", accountId);
     assert.equal(await payoutOf(bound.apiKey), payoutWallet.toLowerCase());
     assert.equal(await payoutOf(own.apiKey), WALLET);
+  });
+
+  test("D53 accounts update names a default on an EVM chain beside one on Solana, shows and removes it", async () => {
+    const { caip2 } = solanaOf(world.dev);
+    const { payoutWallet } = world.dev.ready.solana;
+    const own = ["--chain", caip2, "--wallet", payoutWallet, "--currency", "USDC"];
+    const { accountId } = await json<Account>("accounts", "create", "Shop", ...own);
+    const update = ["accounts", "update", accountId];
+    const refusals: [words: string[], message: RegExp][] = [
+      [["keys", "create", accountId, "--default", "evm"], /name one by accounts update --evm-chain --evm-wallet/],
+      [[...update, "--evm-chain", "dev-one"], /needs both --evm-chain and --evm-wallet/],
+      [[...update, "--evm-chain", caip2, "--evm-wallet", WALLET], /is not an EVM chain/],
+      [[...update, "--solana-chain", caip2, "--solana-wallet", payoutWallet], /--solana-wallet none/],
+    ];
+    for (const [words, message] of refusals) {
+      const refused = await run(...words);
+      assert.notEqual(refused.code, 0, words.join(" "));
+      assert.match(refused.err, message);
+    }
+    type Other = Account & { evmPayout: { chain: string; wallet: string } | null };
+    const updated = await json<Other>(...update, "--evm-chain", "dev-one", "--evm-wallet", WALLET);
+    assert.equal(updated.evmPayout?.wallet.toLowerCase(), WALLET);
+    assert.match((await run("accounts", "show", accountId)).out, /other payout +on eip155:900001 to 0x/);
+    const { keyId } = await json<{ keyId: string }>("keys", "create", accountId, "--default", "evm");
+    const keys = await json<{ keyId: string; default: string | null }[]>("keys", "list", accountId);
+    assert.deepEqual(
+      keys.map((key) => [key.keyId, key.default]),
+      [[keyId, "evm"]],
+    );
+    assert.equal((await json<Other>(...update, "--evm-wallet", "none")).evmPayout, null);
   });
 
   test("accounts update --origins restricts the origins of an account's intents", async () => {

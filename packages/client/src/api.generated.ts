@@ -554,7 +554,14 @@ export type Account = {
   recovery: string | null;
   /** The same for payouts on Solana; null for the payout wallet. */
   solanaRecovery: string | null;
-  /** The default destination of keys that are bound to Solana; null without one. */
+  /** The default destination of keys that are bound to an EVM chain, where `payout` is elsewhere. */
+  evmPayout: {
+    /** A CAIP-2 id. */
+    chain: string;
+    /** On EVM chains with EIP-55 checksum, to be compared without case; on Solana base58, to be compared exactly. */
+    wallet: string;
+  } | null;
+  /** The default destination of keys that are bound to Solana, where `payout` is elsewhere. */
   solanaPayout: {
     /** A CAIP-2 id. */
     chain: string;
@@ -749,7 +756,10 @@ export type Route = {
   readonly isKeyed: boolean;
 };
 
-/** The operations as methods. `Options` may go with any call, `IdempotentCallOptions` with those that take an Idempotency-Key. */
+/**
+ * The operations as methods. `Options` may go with any call, `IdempotentCallOptions` with those that take an
+ * Idempotency-Key.
+ */
 export type Methods<Options, KeyedOptions> = {
   /** Create a payment intent. `POST /api/v1/intents` */
   readonly createPaymentIntent: (body?: CreatePaymentIntentBody, options?: KeyedOptions) => Promise<CreatedPaymentIntent>;

@@ -142,6 +142,7 @@ export function toAccountFields(account: AccountOutput): [string, string][] {
         ? "none: each intent must name its own"
         : `${payout.currency ?? ""} on ${payout.chain} to ${payout.wallet ?? ""}`,
     ],
+    ...otherPayouts(account),
     ["fee", `${account.feeBps} bps`],
     ["tolerance", `${account.underpayToleranceBps} bps`],
     ["recovery", account.recovery ?? "the payout wallet"],
@@ -149,4 +150,11 @@ export function toAccountFields(account: AccountOutput): [string, string][] {
     ["origins", account.origins?.join(", ") ?? "all"],
     ["created", account.createdAt],
   ];
+}
+
+/** The defaults of bound keys, where there are any. */
+function otherPayouts({ evmPayout, solanaPayout }: AccountOutput): [string, string][] {
+  return [evmPayout, solanaPayout].flatMap((other): [string, string][] =>
+    other === null ? [] : [["other payout", `on ${other.chain} to ${other.wallet}`]],
+  );
 }

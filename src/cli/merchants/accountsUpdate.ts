@@ -14,8 +14,10 @@ const FIELDS = {
   "underpay-tolerance-bps": { value: "BPS", summary: "accepted shortfall in hundredths of a percent, 0 to 500" },
   recovery: { value: "ADDRESS", summary: 'address that may recover tokens sent by mistake; "none": the payout wallet' },
   "solana-recovery": { value: "ADDRESS", summary: 'the same for payouts on Solana; "none": the payout wallet' },
+  "evm-chain": { value: "CHAIN", summary: "chain of the default destination of keys that are bound to EVM chains" },
+  "evm-wallet": { value: "ADDRESS", summary: 'wallet of that destination; "none" alone removes it' },
   "solana-chain": { value: "CHAIN", summary: "chain of the default destination of keys that are bound to Solana" },
-  "solana-wallet": { value: "ADDRESS", summary: "wallet of that destination" },
+  "solana-wallet": { value: "ADDRESS", summary: 'wallet of that destination; "none" alone removes it' },
   origins: { value: "LIST", summary: 'origins of its intents, such as base:usdc,optimism:usdc; "none": all' },
 } as const;
 
@@ -49,6 +51,8 @@ async function runUpdate(input: CommandInput): Promise<number> {
     underpayToleranceBps: values["underpay-tolerance-bps"],
     recovery: values["recovery"],
     solanaRecovery: values["solana-recovery"],
+    evmChain: values["evm-chain"],
+    evmWallet: values["evm-wallet"],
     solanaChain: values["solana-chain"],
     solanaWallet: values["solana-wallet"],
     origins: values["origins"],

@@ -14,7 +14,7 @@ export const keysCreate: Command = {
       value: "LIST",
       summary: "scopes, separated by commas; default payment_intents:create,checkout:manage",
     },
-    default: { value: "NAMESPACE", summary: "binds the key to the account's default destination there: solana" },
+    default: { value: "NAMESPACE", summary: "binds the key to the account's default destination there: evm or solana" },
     "without-scopes": { summary: "create a key without scopes, to test how the API rejects it" },
     ...CONFIG_OPTION,
   },
@@ -81,8 +81,9 @@ async function runList(input: CommandInput): Promise<number> {
       formatKeyState(key),
       formatMinute(key.createdAt),
       key.lastUsedAt === null ? "never" : formatMinute(key.lastUsedAt),
+      key.default ?? "own",
     ]);
-    return formatTable(input.terminal, ["key", "account", "scopes", "state", "created", "last used"], rows);
+    return formatTable(input.terminal, ["key", "account", "scopes", "state", "created", "last used", "default"], rows);
   });
   return 0;
 }

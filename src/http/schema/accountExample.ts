@@ -12,6 +12,7 @@ export const accountExample: FromSchema<typeof account> = {
   underpayToleranceBps: 0,
   recovery: null,
   solanaRecovery: null,
+  evmPayout: null,
   solanaPayout: null,
   origins: null,
   brand: { accent: "#7a1f3d", accentDark: null, radius: 12, font: null, logo: null },

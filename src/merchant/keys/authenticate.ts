@@ -1,6 +1,7 @@
 import { Fault } from "../../kernel/faults.ts";
 import type { World } from "../../world.ts";
 import { isEqualConstantTime, parseApiKey } from "./apiKey.ts";
+import { findNamespaceDefault } from "../namespaceDefault.ts";
 import { lookUpKey, trackKeyUse } from "./keyCache.ts";
 import type { AccountRow, ApiKeyRow } from "../store.ts";
 
@@ -29,11 +30,12 @@ export async function authenticate(world: AuthenticateWorld, presented: string |
 /** For a key that is bound to a default destination, that one is the account's. */
 function withDefaultOf(account: AccountRow, { default_namespace: namespace }: ApiKeyRow): AccountRow {
   if (namespace === null) return account;
+  const bound = findNamespaceDefault(account, namespace);
   return {
     ...account,
     payout_namespace: namespace,
-    payout_chain_reference: account.solana_default_reference,
-    payout_wallet: account.solana_default_wallet,
+    payout_chain_reference: bound?.chainReference ?? null,
+    payout_wallet: bound?.wallet ?? null,
   };
 }
 

@@ -1,5 +1,7 @@
+import type { Namespace } from "../../kernel/caip.ts";
 import { Fault } from "../../kernel/faults.ts";
 import type { World } from "../../world.ts";
+import { findNamespaceDefault } from "../namespaceDefault.ts";
 import { newApiKey } from "./apiKey.ts";
 import { SCOPES } from "./scopes.ts";
 import { findAccount, insertKey } from "../store.ts";
@@ -9,7 +11,14 @@ export type NewKey = {
   scopes: readonly string[];
   expiresAt?: Date;
   /** Binds the key to the account's default destination there. */
-  defaultNamespace?: "solana";
+  defaultNamespace?: Namespace;
+};
+
+const MISSING_DEFAULTS: Readonly<Record<Namespace, string>> = {
+  eip155:
+    "The account has no default destination on an EVM chain: name one by accounts update --evm-chain --evm-wallet.",
+  solana:
+    "The account has no default destination on Solana: name one by accounts update --solana-chain --solana-wallet.",
 };
 
 /**
@@ -29,12 +38,9 @@ export async function createKey(
   }
   const account = await findAccount(world.db, input.accountId);
   if (account === undefined) throw new Fault("not_found", { message: "No such account." });
-  if (input.defaultNamespace === "solana" && account.solana_default_wallet === null)
-    throw new Fault("invalid_request", {
-      param: "default",
-      message:
-        "The account has no default destination on Solana: name one by accounts update --solana-chain --solana-wallet.",
-    });
+  const { defaultNamespace: namespace } = input;
+  if (namespace !== undefined && findNamespaceDefault(account, namespace) === undefined)
+    throw new Fault("invalid_request", { param: "default", message: MISSING_DEFAULTS[namespace] });
   const { keyId, apiKey, hash } = newApiKey(world.config.environment, world.entropy);
   await insertKey(world.db.root, {
     key_id: keyId,
@@ -45,7 +51,7 @@ export async function createKey(
     expires_at: input.expiresAt ?? null,
     revoked_at: null,
     last_used_at: null,
-    default_namespace: input.defaultNamespace ?? null,
+    default_namespace: namespace ?? null,
   });
   return { keyId, apiKey };
 }

@@ -15,7 +15,7 @@ import { runChecks } from "../../../src/ledger/check.ts";
 import { createAccount } from "../../../src/merchant/createAccount.ts";
 import { createKey } from "../../../src/merchant/keys/createKey.ts";
 import { DEFAULT_SCOPES } from "../../../src/merchant/keys/scopes.ts";
-import { updateAccount } from "../../../src/merchant/updateAccount.ts";
+import { updateAccount, type AccountChange } from "../../../src/merchant/updateAccount.ts";
 import { assertFault, type Merchant } from "../../support/api.ts";
 import { createSolanaIntent, ON_SOLANA, solanaApi } from "../../support/solanaApi.ts";
 import {
@@ -29,6 +29,7 @@ import {
 } from "../../support/solanaConfig.ts";
 
 const URL = "/api/v1/intents";
+const EVM_WALLET = `0x${"ce".repeat(20)}`;
 const FEE_ACCOUNT = deriveTokenAccount(SOLANA_FEE_WALLET, MINT, tokenProgram).address;
 const recoveryKey = newWallet();
 
@@ -66,6 +67,44 @@ test("D53 a key bound to Solana mints for the account's default destination ther
     "eip155",
     "the other key's default",
   );
+});
+
+test("D53 where the account's own default is on Solana, a key is bound to one on an EVM chain; a namespace has one default", async () => {
+  const api = await solanaApi();
+  const merchant = await openMerchant();
+  const { accountId } = merchant;
+  const update = (change: AccountChange) => updateAccount(api.world, { accountId, change });
+  const { payout: own } = await merchant.createIntent();
+  const evm = { chainReference: own.chainReference, wallet: own.wallet };
+  const solana = { chainReference: CLUSTER, wallet: SOLANA_WALLET };
+  const bind = { accountId, scopes: DEFAULT_SCOPES, defaultNamespace: "eip155" } as const;
+  const keyOnOwn = await createKey(api.world, bind);
+  await assert.rejects(update({ evmDefault: evm }), /has one default there/);
+  const payout = { namespace: "solana", ...solana, currency: "USDC" } as const;
+  await update({ solanaDefault: solana });
+  await assert.rejects(update({ payout }), /has one default there/);
+  await update({ payout, solanaDefault: null, evmDefault: { ...evm, wallet: EVM_WALLET } });
+  const keyOnOther = await createKey(api.world, bind);
+  for (const { apiKey } of [keyOnOwn, keyOnOther]) {
+    const headers = { authorization: `Bearer ${apiKey}` };
+    const first = await merchant.post(URL, { priceUnits: 25_000_000 }, headers);
+    assert.equal(first.status, 201, first.text);
+    assert.deepEqual(
+      [first.body.payout.namespace, first.body.payout.wallet.toLowerCase(), first.body.payout.chainReference],
+      ["eip155", EVM_WALLET, own.chainReference],
+    );
+    const second = await merchant.post(URL, { priceUnits: 25_000_000 }, headers);
+    assert.notEqual(second.body.intentId, first.body.intentId, "a create without a destination always mints");
+  }
+  assert.equal((await merchant.createIntent()).payout.namespace, "solana", "the other key's default");
+  const { evmPayout, solanaPayout } = (await merchant.get("/api/v1/account")).body;
+  assert.deepEqual(
+    [evmPayout.chain, evmPayout.wallet.toLowerCase(), solanaPayout],
+    [`eip155:${own.chainReference}`, EVM_WALLET, null],
+  );
+  await update({ evmDefault: null });
+  const lost = await merchant.post(URL, { priceUnits: 1 }, { authorization: `Bearer ${keyOnOther.apiKey}` });
+  assertFault(lost, 400, "destination_required");
 });
 
 test("D42 an intent that is paid on Solana shows the address, the token account, the mint and the program", async () => {

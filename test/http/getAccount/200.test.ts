@@ -23,6 +23,7 @@ test("D4a an account shows its own name, destination, terms, origins, scopes and
     underpayToleranceBps: 0,
     recovery: null,
     solanaRecovery: null,
+    evmPayout: null,
     solanaPayout: null,
     origins: null,
     brand: { accent: null, accentDark: null, radius: null, font: null, logo: null },

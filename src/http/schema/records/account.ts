@@ -20,13 +20,18 @@ const payout = {
   type: ["object", "null"],
 } as const;
 
-const solanaPayout = {
-  ...recordSchema("The default destination of keys that are bound to Solana; null without one.", {
-    chain: { type: "string", description: "A CAIP-2 id." },
-    wallet: address,
-  }),
-  type: ["object", "null"],
-} as const;
+const evmPayout = otherPayout("an EVM chain");
+const solanaPayout = otherPayout("Solana");
+
+function otherPayout(place: string) {
+  return {
+    ...recordSchema(`The default destination of keys that are bound to ${place}, where \`payout\` is elsewhere.`, {
+      chain: { type: "string", description: "A CAIP-2 id." },
+      wallet: address,
+    }),
+    type: ["object", "null"],
+  } as const;
+}
 
 const limit = recordSchema("A limit of requests in any 60 seconds, shared by all keys of the account.", {
   operationId: { type: "string" },
@@ -55,6 +60,7 @@ export const account = recordSchema("The account of the API key.", {
     type: ["string", "null"],
     description: "The same for payouts on Solana; null for the payout wallet.",
   },
+  evmPayout,
   solanaPayout,
   origins: {
     type: ["array", "null"],
