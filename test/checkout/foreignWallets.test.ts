@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { before, describe, test } from "node:test";
 import { createWallet, installMockWallet } from "@johanneskares/wallet-mock";
-import headless from "headless-web3-provider";
+import { injectHeadlessWeb3Provider, Web3RequestKind as kinds } from "headless-web3-provider/dist/module.mjs";
 import type { Browser, Page } from "playwright-core";
 import { defineChain, http, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
@@ -70,13 +70,12 @@ describe("a payer with a wallet of another author", { skip: skipWithoutChromium 
 
   test("headless-web3-provider, on a chain of its own: refuses, then adds the network, changes to it and pays", async () => {
     const { other } = chains();
-    const { Web3RequestKind: kinds } = headless;
     const permitted = [kinds.RequestAccounts, kinds.SwitchEthereumChain, kinds.AddEthereumChain];
-    let wallet: Awaited<ReturnType<typeof headless.injectHeadlessWeb3Provider>> | undefined;
+    let wallet: Awaited<ReturnType<typeof injectHeadlessWeb3Provider>> | undefined;
     await withReadyPage(await createIntent(), {
       install: async (page) => {
         const { chainId, rpcUrl } = other;
-        wallet = await headless.injectHeadlessWeb3Provider(page, [payerKey()], chainId, rpcUrl, { permitted });
+        wallet = await injectHeadlessWeb3Provider(page, [payerKey()], chainId, rpcUrl, { permitted });
       },
       use: async (page) => {
         const press = () => page.getByText("Pay with Headless Web3 Provider").click({ timeout: WAIT_MS });

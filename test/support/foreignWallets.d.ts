@@ -1,24 +1,20 @@
 // What the tests use of wallets of other authors. The packages' own types name another build of Playwright, and the browser's parts of Solana.
 
-declare module "headless-web3-provider" {
+declare module "headless-web3-provider/dist/module.mjs" {
   import type { Page } from "playwright-core";
 
-  type Kinds = Readonly<
-    Record<"RequestAccounts" | "SendTransaction" | "SwitchEthereumChain" | "AddEthereumChain", string>
-  >;
+  type Kind = "RequestAccounts" | "SendTransaction" | "SwitchEthereumChain" | "AddEthereumChain";
   type HeadlessWallet = { authorize(kind: string): Promise<void>; reject(kind: string): Promise<void> };
 
-  const headless: {
-    readonly Web3RequestKind: Kinds;
-    injectHeadlessWeb3Provider(
-      page: Page,
-      privateKeys: readonly string[],
-      chainId: number,
-      rpcUrl: string,
-      options: { readonly permitted: readonly string[] },
-    ): Promise<HeadlessWallet>;
-  };
-  export default headless;
+  export const Web3RequestKind: Readonly<Record<Kind, string>>;
+  type Injected = [
+    page: Page,
+    privateKeys: readonly string[],
+    chainId: number,
+    rpcUrl: string,
+    options: { readonly permitted: readonly string[] },
+  ];
+  export function injectHeadlessWeb3Provider(...injected: Injected): Promise<HeadlessWallet>;
 }
 
 declare module "@johanneskares/wallet-mock" {
