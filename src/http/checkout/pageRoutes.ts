@@ -4,7 +4,7 @@ import { Fault } from "../../kernel/faults.ts";
 import { idPattern } from "../../kernel/ids.ts";
 import type { CheckoutContext } from "./checkoutContext.ts";
 import { PAGE_FILES } from "./page/renderPage.ts";
-import { prepareFile, sendFile } from "./page/sendCompressed.ts";
+import { prepareFile, sendFile } from "../sendCompressed.ts";
 import { sendPage, sendUnknownPage } from "./sendPage.ts";
 import { visitorKey } from "./session/publicLimits.ts";
 import { findSession, type CheckoutRequest } from "./session/requireSession.ts";

@@ -11,7 +11,7 @@ import type { CheckoutContext } from "./checkoutContext.ts";
 import type { CheckoutPage, CheckoutState, RefusalReason, RenderedPage } from "@tributary/checkout/checkoutState";
 import { chooseLocale } from "./locale.ts";
 import { renderPage } from "./page/renderPage.ts";
-import { sendDocument } from "./page/sendCompressed.ts";
+import { sendDocument } from "../sendCompressed.ts";
 import { setPrivate } from "./session/publicLimits.ts";
 import type { CheckoutRequest } from "./session/requireSession.ts";
 import { readOrigins } from "./state/readState.ts";

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Fault } from "../../kernel/faults.ts";
+import { prepareDocument, sendFile, type ServedFile } from "../sendCompressed.ts";
 import { renderErrorList, renderErrorPages } from "./errorPages.ts";
 import { readGuides } from "./guides.ts";
 import { renderMarkdown } from "./markdown.ts";
@@ -25,12 +26,30 @@ type RenderedDocs = {
 export function addDocsRoutes(server: FastifyInstance, baseUrl: string): void {
   let rendered: RenderedDocs | undefined;
   const docs = () => (rendered ??= renderDocs(baseUrl));
-  server.get("/docs", (_request, reply) => reply.headers(PAGE_HEADERS).send(docs().reference));
-  server.get("/docs/errors", (_request, reply) => reply.headers(PAGE_HEADERS).send(docs().errors));
-  server.get("/docs/index", (_request, reply) => reply.headers(PAGE_HEADERS).send(docs().index));
-  server.get("/docs/index.json", (_request, reply) => reply.headers(INDEX_HEADERS).send(docs().searchEntries));
-  server.get("/docs/:name", (request, reply) => sendPage(docs().pages, request, reply));
-  server.get("/docs/:folder/:name", (request, reply) => sendPage(docs().pages, request, reply));
+  const send = compressedSender();
+  server.get("/docs", (...exchange) => send(exchange, PAGE_HEADERS, docs().reference));
+  server.get("/docs/errors", (...exchange) => send(exchange, PAGE_HEADERS, docs().errors));
+  server.get("/docs/index", (...exchange) => send(exchange, PAGE_HEADERS, docs().index));
+  server.get("/docs/index.json", (...exchange) => send(exchange, INDEX_HEADERS, docs().searchEntries));
+  const sendNamed = (...exchange: Exchange) => {
+    const { headers, content } = choosePage(docs().pages, exchange);
+    return send(exchange, headers, content);
+  };
+  server.get("/docs/:name", sendNamed);
+  server.get("/docs/:folder/:name", sendNamed);
+}
+
+type Exchange = [request: FastifyRequest, reply: FastifyReply];
+type DocsHeaders = typeof PAGE_HEADERS | typeof INDEX_HEADERS | typeof MARKDOWN_HEADERS;
+
+/** Sends documents, and compresses each at its first request. The documents are as many as this service has pages. */
+function compressedSender() {
+  const prepared = new Map<string, Promise<ServedFile>>();
+  return async ([request, reply]: Exchange, headers: DocsHeaders, content: string): Promise<FastifyReply> => {
+    const file = prepared.get(content) ?? prepareDocument(headers["content-type"], content);
+    prepared.set(content, file);
+    return sendFile(request, reply.headers(headers), await file);
+  };
 }
 
 function renderDocs(baseUrl: string): RenderedDocs {
@@ -52,13 +71,17 @@ function renderDocs(baseUrl: string): RenderedDocs {
   };
 }
 
-function sendPage(pages: ReadonlyMap<string, DocsPage>, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+type ChosenPage = { headers: DocsHeaders; content: string };
+
+function choosePage(pages: ReadonlyMap<string, DocsPage>, [request, reply]: Exchange): ChosenPage {
   const [path = ""] = request.url.split("?", 1);
   const page = pages.get(path.replace(/\.md$/, ""));
   if (page === undefined) throw new Fault("not_found", { message: "No such page." });
   reply.header("vary", "Accept");
   const isSource = path.endsWith(".md") || prefersMarkdown(request.headers.accept);
-  return isSource ? reply.headers(MARKDOWN_HEADERS).send(page.markdown) : reply.headers(PAGE_HEADERS).send(page.html);
+  return isSource
+    ? { headers: MARKDOWN_HEADERS, content: page.markdown }
+    : { headers: PAGE_HEADERS, content: page.html };
 }
 
 /** Whether the Accept header names Markdown and not HTML. Browsers never name Markdown. */

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { findCctpV2Chain } from "@tributary/inbox/cctpV2Chains";
 import type { FastifyInstance } from "fastify";
 import { isEvmChainConfig, type Config } from "../../config/config.ts";
-import { prepareFile, sendFile } from "../checkout/page/sendCompressed.ts";
+import { prepareFile, sendFile } from "../sendCompressed.ts";
 
 // The scripts that a merchant's page loads from this service: the package @tributary/sdk, built and checked in.
 
