@@ -24,13 +24,19 @@ import {
   submitSettlementsLoop,
 } from "./chain/settlementLoops.ts";
 import { findBurnsLoop, receiveCrossingsLoop, refreshFeesLoop, trackCrossingsLoop } from "./bridgeLoops.ts";
+import { storeConfiguredLoop } from "./storeConfiguredLoop.ts";
 import { updateAlarmsLoop } from "./updateAlarmsLoop.ts";
 import { assignEventSequencesLoop } from "./assignEventSequencesLoop.ts";
 import { watchChainLoop } from "./chain/watchChainLoop.ts";
 
 /** Creates every loop of a world. Loops of one chain are in the order in which they hand rows over. */
 export function createLoops(world: World): Loop[] {
-  const loops: Loop[] = [assignEventSequencesLoop(world), purgeExpiredLoop(world), planForgottenLoop(world)];
+  const loops: Loop[] = [
+    assignEventSequencesLoop(world),
+    purgeExpiredLoop(world),
+    planForgottenLoop(world),
+    storeConfiguredLoop(world),
+  ];
   if (world.hostMetrics !== undefined) loops.push(updateAlarmsLoop(world));
   if (world.refreshClock !== undefined) loops.push(refreshClockLoop(world.refreshClock));
   if (world.gate !== undefined) loops.push(bindCustomersLoop(world));

@@ -2,6 +2,7 @@ import type { Db, Tx } from "../../db/database.ts";
 import { runIdempotent } from "../../idempotency/runIdempotent.ts";
 import { createIntent, prepareCreate, type CreateIntentInput } from "../../intent/createIntent.ts";
 import { intentRecordWithRoutes } from "../../intent/intentRecord.ts";
+import { withStoredRouteSets } from "../../intent/routes/ensureRouteSets.ts";
 import { findIntentRoutes } from "../../intent/routes/findRoutes.ts";
 import { renewWidgetToken } from "../../intent/checkout/renewWidgetToken.ts";
 import { defineOperation } from "../operation.ts";
@@ -70,14 +71,14 @@ payment. Read the intent for its present state.`,
       return { status: 201, body: record, secrets: { widgetToken } } as const;
     };
     if (idempotentRequest === undefined) {
-      const { status, body: record, secrets } = await create(world.db.root);
+      const { status, body: record, secrets } = await withStoredRouteSets(world, () => create(world.db.root));
       return { status, body: { ...record, ...secrets } };
     }
     await prepareCreate(world);
     const renewSecrets = async (tx: Tx, { intentId }: { intentId: string }) => ({
       widgetToken: await renewWidgetToken(tx, world, intentId),
     });
-    return runIdempotent(world, idempotentRequest, { run: create, renewSecrets });
+    return withStoredRouteSets(world, () => runIdempotent(world, idempotentRequest, { run: create, renewSecrets }));
   },
 });
 
