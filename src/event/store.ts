@@ -102,12 +102,8 @@ function eventRow(entropy: Entropy, event: NewEvent, at: Date): EventRow {
  * first value is its id.
  */
 export function eventTypesOf(prefix: string): RawBuilder<unknown> {
-  const types = eventTypesBelow(prefix);
-  const numbers = array(
-    types.map((name) => EVENT_TYPES[name]),
-    "int4",
-  );
-  return sql`unnest(${numbers}, ${array(types, "text")}) as type_of (number, name)`;
+  const rows = eventTypesBelow(prefix).map((name) => sql`(${sql.lit(EVENT_TYPES[name])}, ${sql.lit(name)})`);
+  return sql`(values ${sql.join(rows)}) as type_of (number, name)`;
 }
 
 /** SQL: events up to this time may be deleted. Checks expect events only of what is later. */

@@ -23,7 +23,7 @@ export const intentChecks: readonly Check[] = [
       where intent.one_time and (
         (intent.status = 'active' and ${IS_PRICE_REACHED})
         or (intent.status = 'settled' and not ${IS_PRICE_REACHED} and intent.settled_at > ${eventsExpiredBefore} and not exists (
-          select from event where event.intent_number = intent.seq and event.type = ${EVENT_TYPES["payment_intent.reversed"]})))`,
+          select from event where event.intent_number = intent.seq and event.type = ${sql.lit(EVENT_TYPES["payment_intent.reversed"])})))`,
   },
   {
     name: "one-intent-per-destination",
@@ -39,9 +39,9 @@ export const intentChecks: readonly Check[] = [
     query: sql`
       select intent.id as intent, expected.name as missing
       from intent cross join lateral (values
-        ('created', ${EVENT_TYPES["payment_intent.created"]}::int, intent.created_at),
-        ('settled', ${EVENT_TYPES["payment_intent.settled"]}::int, intent.settled_at),
-        ('archived', ${EVENT_TYPES["payment_intent.archived"]}::int, intent.archived_at)
+        ('created', ${sql.lit(EVENT_TYPES["payment_intent.created"])}, intent.created_at),
+        ('settled', ${sql.lit(EVENT_TYPES["payment_intent.settled"])}, intent.settled_at),
+        ('archived', ${sql.lit(EVENT_TYPES["payment_intent.archived"])}, intent.archived_at)
       ) as expected (name, type, at)
       where expected.at > ${eventsExpiredBefore}
         and not exists (select from event where event.intent_number = intent.seq and event.type = expected.type)`,

@@ -92,7 +92,8 @@ export const providerMutants: readonly Mutant[] = [
     patches: [
       {
         path: "src/watch/follow/followHeads.ts",
-        search: "if (block?.number !== head.number || block.parentHash !== head.parentHash)",
+        search:
+          "if (block?.number !== head.number || block.hash !== head.hash || block.parentHash !== head.parentHash)",
         replace: "if (block === undefined && head.number < 0n)",
       },
     ],
