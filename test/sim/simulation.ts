@@ -7,7 +7,7 @@ import { drawPlan, type SimPlan } from "./plan.ts";
 import { calmFaults, playScene, shapeScene } from "./scenes/scenes.ts";
 import { Stage } from "./scenes/stage.ts";
 import { SeededRandom } from "./seededRandom.ts";
-import { compileLedgerChecks, CountedDepositChecker, type Violation } from "./invariants.ts";
+import { compileLedgerChecks, CountedDepositChecker, type CompiledChecks, type Violation } from "./invariants.ts";
 import { findOutlived, purgeLater } from "./retention.ts";
 import { Scheduler } from "./scheduler.ts";
 import { SimWorld } from "./simWorld.ts";
@@ -56,7 +56,7 @@ export function drawSeedPlan(seed: number, without: ReadonlySet<string> = new Se
   return shapeScene(drawPlan(seed, random.derive("plan"), without), random.derive("scene"), without);
 }
 
-let compiledChecks: string | undefined;
+let compiledChecks: CompiledChecks | undefined;
 
 /** Runs one seed to its end, or to its first violation. */
 export async function runSeed(database: SimDatabase, options: RunOptions): Promise<Run> {
@@ -77,7 +77,7 @@ class Simulation {
   readonly #actors: Actors;
   readonly #stage: Stage;
   readonly #depositChecker: CountedDepositChecker;
-  readonly #checksSql: string;
+  readonly #checks: CompiledChecks;
   readonly #stateLog: StateLog;
   #violation: Violation | undefined;
   #commits = 0;
@@ -89,7 +89,7 @@ class Simulation {
   constructor(database: SimDatabase, { seed, without = new Set(), isTraced = false }: RunOptions) {
     const random = new SeededRandom(`seed ${seed}`);
     this.#database = database;
-    this.#checksSql = compiledChecks ??= compileLedgerChecks(database);
+    this.#checks = compiledChecks ??= compileLedgerChecks(database);
     this.#plan = drawSeedPlan(seed, without);
     this.#scheduler = new Scheduler(random.derive("scheduler"));
     this.#trace = new Trace(isTraced);
@@ -258,7 +258,7 @@ class Simulation {
 
   #runChecks(isFinal = false): void {
     this.#commits = 0;
-    const found = this.#database.rows(this.#checksSql) as Violation[];
+    const found = this.#database.rows(this.#checks.sql, this.#checks.parameters) as Violation[];
     const isExpected = ({ rule }: Violation) =>
       (rule === "sweep-empties-inbox" && !isFinal && this.#findsTransfersLate) ||
       // A refused deposit is quarantined.
