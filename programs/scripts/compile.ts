@@ -40,6 +40,8 @@ const SYSTEM_CALLS = {
   SYSCALL_SHA256: "sol_sha256",
   SYSCALL_CLOCK: "sol_get_clock_sysvar",
   SYSCALL_RENT: "sol_get_rent_sysvar",
+  SYSCALL_KECCAK256: "sol_keccak256",
+  SYSCALL_SECP256K1_RECOVER: "sol_secp256k1_recover",
   SYSCALL_FIND_ADDRESS: "sol_try_find_program_address",
 };
 

@@ -122,16 +122,19 @@ function measureOthers(scene: Scene): Cost[] {
   return costs;
 }
 
-/** What the double spends on bumps of this inbox and mint that give no address. It differs by inbox. */
+/** What the double spends on bumps that give no address. Two differ by inbox and mint. */
 function searchUnits(inbox: SolanaInbox): number {
-  const seeds = [
-    ["denylist_account", inbox.address],
-    ["local_token", inbox.terms.mint],
-  ] as const;
-  const bumps = seeds.map(
-    ([name, key]) => deriveAddress([new TextEncoder().encode(name), decodeKey("key", key)], cctpMessenger).bump,
-  );
-  return bumps.reduce((sum, bump) => sum + (BUMP_MAX - bump) * UNITS_PER_BUMP, 0);
+  const text = (words: string) => new TextEncoder().encode(words);
+  const searches: readonly (readonly [times: number, ...seeds: Uint8Array[]])[] = [
+    [1, text("denylist_account"), decodeKey("inbox", inbox.address)],
+    [1, text("local_token"), decodeKey("mint", inbox.terms.mint)],
+    [2, text("sender_authority")],
+    [3, text("__event_authority")],
+  ];
+  return searches.reduce((sum, [times, ...seeds]) => {
+    const { bump } = deriveAddress(seeds, cctpMessenger);
+    return sum + times * (BUMP_MAX - bump) * UNITS_PER_BUMP;
+  }, 0);
 }
 
 function measureBridge(scene: Scene): Cost[] {

@@ -105,7 +105,7 @@ test("a cap is compared with the issuer's minimum fee: below it the money waits"
   const setFeeMin = (fee: number) =>
     world.edit(states.messengerState, (data) => data.writeUInt32LE(fee, MESSENGER_FEE_MIN));
   setFeeMin(40_000);
-  refuse("below", inbox, 6007);
+  refuse("below", inbox, 6026);
   setFeeMin(30_000);
   bridge(inbox);
   setFeeMin(0);
@@ -114,11 +114,11 @@ test("a cap is compared with the issuer's minimum fee: below it the money waits"
 test("paused or denied by the issuer: the money waits", () => {
   const inbox = scene.paidHop(5_000_000n);
   world.edit(states.minter, (data) => data.writeUInt8(1, MINTER_PAUSED));
-  refuse("paused", inbox, 6008);
+  refuse("paused", inbox, 6002);
   world.edit(states.minter, (data) => data.writeUInt8(0, MINTER_PAUSED));
   const { denylist } = cctpOf(inbox);
   world.put(denylist, { owner: scene.hopTerms.messenger, data: Buffer.alloc(40, 1) });
-  refuse("denied", inbox, 6002);
+  refuse("denied", inbox, 6021);
   world.remove(denylist);
   bridge(inbox);
 });
@@ -161,7 +161,7 @@ test("the cap of the fee is rounded up, for every amount", () => {
     assert.equal(readBurnMessage(world, bridge(inbox, { route: 1 })).feeMax, 0n);
   }
   world.setUnits(inbox.tokenAccount, 1n);
-  refuse("one unit: the cap is not below the amount", inbox, 6006);
+  refuse("one unit: the cap is not below the amount", inbox, 6027);
   world.edit(states.localToken, (data) => data.writeBigUInt64LE(BURN_LIMIT, LOCAL_LIMIT));
 });
 

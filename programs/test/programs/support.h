@@ -54,12 +54,19 @@ INLINE void writeBigEndian(u8 *to, u64 value, int bytes) {
     for (int i = 0; i < bytes; i++) to[i] = (u8)(value >> (8 * (bytes - 1 - i)));
 }
 
-/* Up to 24 characters of a seed. */
+INLINE u64 readBigEndian(const u8 *from, int bytes) {
+    u64 value = 0;
+    for (int i = 0; i < bytes; i++) value = value << 8 | from[i];
+    return value;
+}
+
+/* Up to 32 characters of a seed. */
 typedef struct {
-    u64 word[3];
+    u64 word[4];
 } Name;
 INLINE void setName(Name *name, u64 a, u64 b, u64 c) {
     name->word[0] = a;
     name->word[1] = b;
     name->word[2] = c;
+    name->word[3] = 0;
 }
