@@ -51,9 +51,12 @@ for (const kind of databases) {
       assert.equal(stream.response.headers["content-type"], "text/event-stream; charset=utf-8");
       const first = await stream.next();
       assert.equal(first.stage, "waiting");
+      const { terms } = (await page.get("state")).body as CheckoutState;
+      assert.deepEqual(first.terms, terms);
       await pay(api, intent, { amountUnits: BigInt(PRICE), block: 10n });
       const seen = await stream.next(({ stage }) => stage === "seen");
       assert.equal(seen.deposits[0]?.confirmations, 1);
+      assert.equal("terms" in seen, false, "the page has the terms, which never change");
       await setHead(db, TEST_CHAIN, { number: 11n });
       await stream.next(({ deposits }) => deposits[0]?.confirmations === 2);
       await countMoney(api.world, TEST_CHAIN);
@@ -66,7 +69,9 @@ for (const kind of databases) {
       const { version } = (await page.get("state")).body as CheckoutState;
       const stream = await openStream(base, page, { "last-event-id": version });
       await pay(api, intent, { amountUnits: 5_000_000n, block: 20n });
-      assert.equal((await stream.next()).stage, "underpaid", "the first event is the change");
+      const change = await stream.next();
+      assert.equal(change.stage, "underpaid", "the first event is the change");
+      assert.equal("terms" in change, false, "a page that names a version has the terms");
       stream.close();
     });
 

@@ -291,7 +291,7 @@ test("wallets of the shop's page are relayed with three methods and for a token 
         params: [Record<string, unknown>];
       }[];
       const { from, to, data, chainId } = usual as Record<string, unknown>;
-      assert.deepEqual(sent?.params, [{ from, to, data, chainId, value: "0x0" }]);
+      assert.deepEqual(sent?.params, [{ from, to, data, chainId }]);
       assert.deepEqual(switched?.params, [{ chainId: "0x7a69" }]);
 
       // The shop may name the only token that its wallets are asked for.

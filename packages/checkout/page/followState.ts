@@ -1,4 +1,4 @@
-import type { CheckoutState, RefusalReason } from "../src/checkoutState.ts";
+import type { CheckoutState, RefusalReason, StreamedState } from "../src/checkoutState.ts";
 import { RequestError, type CheckoutApi } from "./session.ts";
 
 const POLL_MS = 3_000;
@@ -22,7 +22,7 @@ export type FollowHandlers = {
 export class StateFollower {
   readonly #api: CheckoutApi;
   readonly #handlers: FollowHandlers;
-  #version: string | null = null;
+  #last: CheckoutState | null = null;
   #failures = 0;
   #streamAfterMs = 0;
   #wake: () => void = () => undefined;
@@ -39,8 +39,8 @@ export class StateFollower {
     this.#abort?.abort();
   }
 
-  async run(version: string | null): Promise<void> {
-    this.#version = version;
+  async run(known: CheckoutState | null): Promise<void> {
+    this.#last = known;
     addEventListener("online", () => this.refresh());
     addEventListener("offline", () => this.refresh());
     document.addEventListener("visibilitychange", () => {
@@ -64,7 +64,7 @@ export class StateFollower {
 
   #receive(state: CheckoutState): void {
     this.#failures = 0;
-    this.#version = state.version;
+    this.#last = state;
     this.#handlers.onState(state);
   }
 
@@ -74,7 +74,7 @@ export class StateFollower {
     this.#abort = abort;
     let timer = setTimeout(() => abort.abort(), SILENCE_MS_MAX);
     try {
-      const stream = await this.#api.openEvents(this.#version, abort.signal);
+      const stream = await this.#api.openEvents(this.#last?.version ?? null, abort.signal);
       const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
       let buffer = "";
       for (;;) {
@@ -104,7 +104,11 @@ export class StateFollower {
     const field = (name: string) =>
       lines.filter((line) => line.startsWith(`${name}:`)).map((line) => line.slice(name.length + 1).trimStart());
     if (field("event")[0] !== "state") return;
-    this.#receive(JSON.parse(field("data").join("\n")) as CheckoutState);
+    const next = JSON.parse(field("data").join("\n")) as StreamedState;
+    // The terms of a payment never change. Without any the page reads the whole state.
+    const terms = next.terms ?? this.#last?.terms;
+    if (terms === undefined) throw new Error("a state without terms");
+    this.#receive({ ...next, terms });
   }
 
   async #sleep(durationMs: number): Promise<void> {

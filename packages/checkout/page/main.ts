@@ -87,7 +87,7 @@ async function start(): Promise<void> {
   if (situation.phase === "refused") return;
   // Without them letters stay.
   loadMarks(situation.intentId).then((marks) => update({ marks }), console.warn);
-  await follower.run(situation.state?.version ?? null);
+  await follower.run(situation.state);
 }
 
 /** Returns false when the credential is refused. Without an answer it goes on trying. */

@@ -15,8 +15,8 @@ import type { InboxTerms } from "@tributary/inbox/wire";
 //                            the cookie. 401 unauthorized, details {reason: RefusalReason}.
 //   GET  state               200 CheckoutState. 401 as above, with reason "expired".
 //   GET  events              text/event-stream. Each message is `event: state`, `id: <version>`, `data:
-//                            <CheckoutState>`: the whole state. The first comes at once, unless Last-Event-ID is the
-//                            current version. A comment every 10 s. On a limit 429: poll state instead.
+//                            <StreamedState>`. The first comes at once, unless Last-Event-ID is the current version.
+//                            A comment every 10 s. On a limit 429: poll state instead.
 //   GET  origins             200 CheckoutOrigins. 404 not_found when the intent is archived.
 //   POST source-inbox        {originId} → 201 CheckoutInbox; also for the payout's own origin. Faults as in the API:
 //                            unsupported_origin, source_inbox_not_active, source_inbox_unavailable (retry),
@@ -59,7 +59,13 @@ export type CheckoutStage =
   /** Nothing has arrived. */
   | "waiting";
 
-/** The answer of `state` and the data of every event. It holds neither metadata nor the merchant's reference. */
+/**
+ * The data of an event: the whole state. The terms never change, so only the first event of a stream without a
+ * Last-Event-ID has them.
+ */
+export type StreamedState = Omit<CheckoutState, "terms"> & { readonly terms?: CheckoutState["terms"] };
+
+/** The answer of `state`. It holds neither metadata nor the merchant's reference. */
 export type CheckoutState = {
   /** Equal versions have equal content. Changes with every change of anything but `asOf`. */
   version: string;

@@ -5,17 +5,12 @@ let configuredBaseUrl: string | undefined;
  * know theirs.
  */
 export function configure({ baseUrl }: { readonly baseUrl: string }): void {
-  configuredBaseUrl = toBaseUrl(baseUrl);
+  configuredBaseUrl = findBaseUrl(baseUrl);
 }
 
 /** The URL without a trailing slash. Throws a TypeError that names the option. */
-export function findBaseUrl(option: string | undefined): string {
-  const baseUrl = option === undefined ? configuredBaseUrl : toBaseUrl(option);
+export function findBaseUrl(baseUrl: string | undefined = configuredBaseUrl): string {
   if (baseUrl === undefined) throw TypeError("call configure first");
-  return baseUrl;
-}
-
-function toBaseUrl(text: string): string {
-  if (!/^https?:\/\/[^/]/.test(text)) throw TypeError(`baseUrl must be a URL, not ${text}`);
-  return text.replace(/\/+$/, "");
+  if (!/^https?:\/\/[^/]/.test(baseUrl)) throw TypeError(`baseUrl must be a URL, not ${baseUrl}`);
+  return baseUrl.replace(/\/+$/, "");
 }

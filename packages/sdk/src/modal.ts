@@ -9,12 +9,13 @@ export type Modal = {
   remove(): void;
 };
 
-const CSS = `dialog{box-sizing:border-box;position:fixed;inset:40px 0 0;margin:0;padding:0 0 env(safe-area-inset-bottom);width:100%;max-width:none;height:auto;max-height:none;border:0;border-radius:16px 16px 0 0;overflow:hidden;background:Canvas;color:CanvasText}
+/** Beside what browsers give every modal dialog: its fixed place, and the colours of its scheme. */
+const CSS = `dialog{box-sizing:border-box;inset:40px 0 0;margin:0;padding:0 0 env(safe-area-inset-bottom);width:100%;max-width:none;height:auto;max-height:none;border:0;border-radius:16px 16px 0 0;overflow:hidden}
 dialog::backdrop{background:#0009}
 iframe{display:block;border:0;width:100%;height:100%}
-button{position:absolute;z-index:1;top:0;inset-inline-end:8px;width:48px;height:48px;border:0;background:none;color:inherit;font:28px sans-serif;cursor:pointer}
+button{position:absolute;z-index:1;top:0;inset-inline-end:8px;width:48px;height:48px;border:0;background:none;color:inherit;font:28px sans-serif}
 button:focus-visible{outline:3px solid;outline-offset:-3px}
-@media(min-width:600px){dialog{inset:0;margin:auto;width:calc(100% - 48px);max-width:976px;height:calc(100% - 48px);max-height:800px;border-radius:16px}}`;
+@media(min-width:600px){dialog{inset:0;margin:auto;width:min(976px,100% - 48px);height:min(800px,100% - 48px);border-radius:16px}}`;
 
 /** Opens the dialog with `frame` in it. The page behind is inert and does not scroll; a press on it does not close. */
 export function openModal(frame: HTMLIFrameElement, theme: string | undefined, onClosed: () => void): Modal {
@@ -25,7 +26,6 @@ export function openModal(frame: HTMLIFrameElement, theme: string | undefined, o
   root.adoptedStyleSheets = [sheet];
   const box = document.createElement("dialog");
   const button = document.createElement("button");
-  button.type = "button";
   button.textContent = "×";
   box.style.colorScheme = theme ?? "light dark";
   const label: Modal["label"] = ({ title, close, dir }) => {

@@ -42,11 +42,10 @@ type FrameMessage =
 export function mount(given: MountOptions | string): Checkout {
   const options = typeof given === "string" ? { intentId: given } : given;
   const { intentId, target } = options;
-  if (!/^pi_\w+$/.test(intentId)) throw new TypeError(`intentId must be an intent's id, not ${intentId}`);
+  if (!/^pi_\w+$/.test(intentId)) throw TypeError(`intentId must be an intent's id, not ${intentId}`);
   if (typeof document === "undefined") return { update() {}, unmount() {}, on: () => () => {} };
   const mode = options.mode ?? (target === undefined ? "modal" : "inline");
-  const place =
-    mode === "inline" && target ? (typeof target === "string" && document.querySelector(target)) || target : "";
+  const place = mode === "inline" && target ? (findElement(target) ?? target) : "";
   const present = mounted.get(place);
   if (present?.options.intentId === intentId) {
     present.update(options);
@@ -54,6 +53,11 @@ export function mount(given: MountOptions | string): Checkout {
   }
   present?.unmount();
   return new MountedCheckout(options, mode, place);
+}
+
+/** "" is itself: it names no element. */
+function findElement(place: Place): Place | null {
+  return typeof place === "string" && place ? document.querySelector(place) : place;
 }
 
 class MountedCheckout implements Checkout {
@@ -116,7 +120,7 @@ class MountedCheckout implements Checkout {
   #addFrame(): boolean {
     const { theme, expectedPayout } = this.options;
     const place = this.#place;
-    const target = typeof place === "string" && place ? document.querySelector(place) : place;
+    const target = findElement(place);
     if (target === null) {
       this.#fail("no_target");
       return false;

@@ -1,7 +1,7 @@
 import type { FastifyReply } from "fastify";
 import { toClientNetwork } from "../../rate/clientNetwork.ts";
 import type { CheckoutContext } from "../checkoutContext.ts";
-import type { CheckoutState } from "@tributary/checkout/checkoutState";
+import type { CheckoutState, StreamedState } from "@tributary/checkout/checkoutState";
 import type { OpenStreams } from "./openStreams.ts";
 import { requireSession, type CheckoutRequest } from "../session/requireSession.ts";
 
@@ -19,7 +19,7 @@ const BEATS_MAX = 360;
 const UNREAD_BYTES_MAX = 262_144;
 
 /**
- * Streams the whole state with each change, as server-sent events. Throws unauthorized, or rate_limited before it
+ * Streams the state with each change, as server-sent events. Throws unauthorized, or rate_limited before it
  * begins.
  */
 export async function sendEvents(
@@ -58,8 +58,13 @@ export async function sendEvents(
     raw.write(text);
     if (raw.writableLength > UNREAD_BYTES_MAX) raw.destroy();
   };
-  const unsubscribe = feed.subscribe(session.intentId, readLastEventId(request), {
-    onState: (next) => write(formatEvent(next)),
+  const lastId = readLastEventId(request);
+  let hasTerms = lastId !== undefined;
+  const unsubscribe = feed.subscribe(session.intentId, lastId, {
+    onState: (next) => {
+      write(formatEvent(next, hasTerms));
+      hasTerms = true;
+    },
     onBeat: () => {
       beats += 1;
       if (beats < BEATS_MAX) write(":\n\n");
@@ -75,6 +80,8 @@ function readLastEventId({ headers }: CheckoutRequest): string | undefined {
   return typeof id === "string" ? id : undefined;
 }
 
-function formatEvent(state: CheckoutState): string {
+/** The terms never change, and with the routes they are most of a state: a page that has one gets them no more. */
+function formatEvent({ terms, ...changing }: CheckoutState, hasTerms: boolean): string {
+  const state: StreamedState = hasTerms ? changing : { ...changing, terms };
   return `id: ${state.version}\nevent: state\ndata: ${JSON.stringify(state)}\n\n`;
 }
