@@ -20,6 +20,8 @@ import type { Caip2 } from "./kernel/caip.ts";
 import { systemTimer, type Clock } from "./kernel/clock.ts";
 import { systemEntropy } from "./kernel/entropy.ts";
 import { thisHost } from "./kernel/alarm/hostMetrics.ts";
+import type { AddressPolicy } from "./kernel/outbound/addressPolicy.ts";
+import { openOutbound } from "./kernel/outbound/outbound.ts";
 import { createWake } from "./kernel/wake.ts";
 import { ProcessMemory } from "./kernel/processMemory.ts";
 import { startMetricsServer } from "./metrics/metricsServer.ts";
@@ -79,6 +81,7 @@ export async function openWorld(config: Config, options: OpenOptions): Promise<W
       chains,
       ...gate,
       ...bridge,
+      outbound: openOutbound({ policy: outboundPolicy(config) }),
       log,
     };
   } catch (error) {
@@ -91,11 +94,18 @@ export async function openWorld(config: Config, options: OpenOptions): Promise<W
  * Closes what the world owns in the reverse order of opening. One that fails stops no other; the error is thrown at the
  * end.
  */
-export async function closeWorld({ db, gate, bridge }: Pick<World, "db" | "gate" | "bridge">): Promise<void> {
+export async function closeWorld(world: Pick<World, "db" | "gate" | "bridge" | "outbound">): Promise<void> {
+  const { db, gate, bridge, outbound } = world;
   await using closing = new AsyncDisposableStack();
   closing.defer(() => db.close());
   closing.defer(() => gate?.close());
   closing.defer(() => bridge?.close());
+  closing.defer(() => outbound?.close());
+}
+
+/** Real networks need https, so that nobody on the way reads or changes what is sent. */
+function outboundPolicy({ environment, outbound }: Config): AddressPolicy {
+  return { allowsHttp: environment === "test", allow: outbound?.allow ?? [], deny: outbound?.deny ?? [] };
 }
 
 function schemaTooOld(pending: readonly string[]): DatabaseUnusable {

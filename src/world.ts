@@ -9,6 +9,7 @@ import type { Caip2 } from "./kernel/caip.ts";
 import type { Clock } from "./kernel/clock.ts";
 import type { HostMetrics } from "./kernel/alarm/hostMetrics.ts";
 import type { Entropy } from "./kernel/entropy.ts";
+import type { Outbound } from "./kernel/outbound/outbound.ts";
 import type { ProcessMemory } from "./kernel/processMemory.ts";
 import type { Wake } from "./kernel/wake.ts";
 
@@ -38,5 +39,7 @@ export type World = {
   readonly gate?: Gate;
   /** The bridge's service; absent where no token crosses by a bridge. */
   readonly bridge?: BridgeService;
+  /** The only way to URLs that merchants give; absent where nothing goes out, as in tests of other parts. */
+  readonly outbound?: Outbound;
   readonly log: Logger;
 };

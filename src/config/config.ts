@@ -233,6 +233,9 @@ export type AlarmsConfig = {
   command: readonly [program: string, ...args: string[]] | undefined;
 };
 
+/** Networks in CIDR notation. Requests to URLs of merchants reach public addresses, and these; `deny` wins. */
+export type OutboundConfig = { allow: readonly string[]; deny: readonly string[] };
+
 /** Where `/metrics` is served, apart from the API. */
 export type MetricsConfig = { host: string; port: number };
 
@@ -262,6 +265,8 @@ export type Config = {
   retention?: RetentionConfig;
   /** Absent: alarms are only logged and shown. */
   alarms?: AlarmsConfig;
+  /** Absent: public addresses only. */
+  outbound?: OutboundConfig;
   /** Absent: no metrics are served. */
   metrics?: MetricsConfig | undefined;
   /** Default rail of accounts without one, such as `base:usdc`. */

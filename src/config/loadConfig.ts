@@ -19,6 +19,7 @@ import { readGate } from "./gate.ts";
 import * as rules from "./rules.ts";
 import { readAcceptedRisks, rejectRisks } from "./operate/risks.ts";
 import { readAlarms, readMetrics } from "./operate/alarms.ts";
+import { readNetworks, readOutbound } from "./outbound.ts";
 import { readRetention } from "./retention.ts";
 import { readBridge, rejectBridgeConflicts } from "./routes/cctpV2.ts";
 import { isSolanaChain } from "./solana/clusters.ts";
@@ -50,6 +51,7 @@ const CONFIG_KEYS = [
   "gate",
   "bridge",
   "retention",
+  "outbound",
   "acceptRisks",
   "alarms",
   "metrics",
@@ -124,7 +126,7 @@ export function readConfig(value: unknown, options: { variables: ProcessEnvironm
     environment,
     baseUrl: readBaseUrl(section, { environment, port: listen.port }),
     listen,
-    trustedProxies: readTrustedProxies(section),
+    trustedProxies: readNetworks(section, "trustedProxies"),
     database: readDatabase(section, { environment, directory }),
     feeRecipient,
     feeBps: readField(section, "feeBps", { ...rules.wholeNumber(0, FEE_BPS_MAX), fallback: 0 }),
@@ -134,6 +136,7 @@ export function readConfig(value: unknown, options: { variables: ProcessEnvironm
     gate: readGate(section, { ...context, chains }),
     bridge: readBridge(section, { environment, chains }),
     retention: readRetention(section),
+    outbound: readOutbound(section),
     alarms: readAlarms(section),
     metrics: readMetrics(section, listen),
     defaultRail: readDefaultRail(section, chains),
@@ -197,17 +200,6 @@ function readListen(section: ConfigSection, variables: ProcessEnvironment): Conf
   const host = readField(listen, "host", { ...rules.text, fallback: "127.0.0.1" });
   const port = readField(listen, "port", { ...rules.wholeNumber(1, 65_535), fallback: PORT_DEFAULT });
   return { host: variables["TRIBUTARY_HOST"] ?? host, port: readPort(variables) ?? port };
-}
-
-function readTrustedProxies(section: ConfigSection): string[] {
-  if (!hasField(section, "trustedProxies")) return [];
-  return readList(section, "trustedProxies", (value, path) => {
-    const network = rules.network.parse(value);
-    if (network === undefined) {
-      throw new ConfigError(`${path}: ${quoteValue(value)} is not accepted; give ${rules.network.expected}.`);
-    }
-    return network;
-  });
 }
 
 /** The port in TRIBUTARY_PORT, else in PORT; undefined when neither is set. Throws ConfigError for an invalid port. */

@@ -51,6 +51,8 @@ export function devConfig({ chains, solana, attestationUrl, port, directory, log
     chains: [...chains.map((chain) => devChain(chain, baseUrl)), solana.config(baseUrl)],
     bridge: { attestationUrl, fastFeePpmMax: FAST_FEE_PPM_MAX },
     defaultRail: `${DEV_CHAINS[0].slug}:usdc`,
+    // Webhooks of the local world go to servers beside it.
+    outbound: { allow: ["127.0.0.0/8", "::1/128"], deny: [] },
     logLevel,
   };
 }

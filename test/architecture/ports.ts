@@ -26,6 +26,11 @@ export type Port = { readonly path: string; readonly allowed: readonly Impurity[
 
 const PORTS: readonly Port[] = [
   { path: "src/kernel/clock.ts", allowed: ["time", "dates", "timers", "machineClock"], reason: "it is the clock" },
+  {
+    path: "src/kernel/outbound/outbound.ts",
+    allowed: ["network", "time"],
+    reason: "it calls the URLs of merchants, and measures the phases of each call",
+  },
   { path: "src/db/serverClock.ts", allowed: ["dates"], reason: "it is the clock of the database" },
   {
     path: "src/dev/startDev.ts",
