@@ -1,0 +1,97 @@
+import type { GeneratedAlways } from "kysely";
+
+// The row types of the station webhook.
+
+/** Why an endpoint gets nothing: its merchant asked for it, it answered 410, or nothing but failures came back for days. */
+export type WebhookDisabledReason = "requested" | "gone" | "failing";
+
+export type WebhookEndpointTable = {
+  number: GeneratedAlways<number>;
+  id: string;
+  account_id: string;
+  url: string;
+  /** `*`, types, or a prefix such as `deposit.*`. */
+  types: string[];
+  description: string | null;
+  status: "enabled" | "disabled";
+  disabled_reason: WebhookDisabledReason | null;
+  secret: Uint8Array;
+  /** Signs beside the other one until the time. */
+  earlier_secret: Uint8Array | null;
+  earlier_secret_until: Date | null;
+  /** Events of its account up to this sequence have their deliveries. */
+  fanned_sequence: bigint;
+  /** Whether later events may exist. */
+  is_behind: boolean;
+  /** When a delivery may be due; null when none waits. */
+  due_at: Date | null;
+  /** Increases with every lease, so that a process whose lease has ended writes nothing. */
+  lease_token: bigint;
+  leased_until: Date | null;
+  /** Of the first of the failures since the last success; null after a success. */
+  failing_since: Date | null;
+  failing_reported_at: Date | null;
+  /** Of an endpoint that failures disabled: its oldest event that was not delivered. */
+  undelivered_sequence: bigint | null;
+  created_at: Date;
+  updated_at: Date;
+  /** It exists for its last deliveries alone. */
+  deleted_at: Date | null;
+};
+
+/** Counters of events up to this revision have marked the endpoints of their accounts. */
+export type WebhookCursorTable = { only_row: boolean; counter_revision: bigint };
+
+/** pending → succeeded | failed; failed → pending when its endpoint recovers. */
+export type WebhookDeliveryStatus = "pending" | "succeeded" | "failed";
+
+export type WebhookDeliveryTable = {
+  endpoint_number: number;
+  number: GeneratedAlways<bigint>;
+  /** Null for a test event, which is in no feed. */
+  event_position: bigint | null;
+  /** 0 for a test event. */
+  sequence: bigint;
+  intent_number: bigint | null;
+  /** Asked for again: it waits for other replays of its intent alone. */
+  is_replay: boolean;
+  test_event: unknown;
+  status: WebhookDeliveryStatus;
+  tries: number;
+  /** Null while an earlier event of its intent is pending. */
+  due_at: Date | null;
+  created_at: Date;
+  closed_at: Date | null;
+};
+
+export type WebhookAttemptTable = {
+  endpoint_number: number;
+  delivery_number: bigint;
+  attempt: number;
+  at: Date;
+  url: string;
+  status_code: number | null;
+  /** Null when an answer came. */
+  error: string | null;
+  connected_ms: number | null;
+  first_byte_ms: number | null;
+  total_ms: number;
+  /** The first 2 KiB. */
+  answer: Uint8Array | null;
+};
+
+/** Where an account is told that one of its endpoints fails. */
+export type AccountNotificationTable = { account_id: string; url: string; secret: Uint8Array; changed_at: Date };
+
+/** A notice that is to be sent there. */
+export type AccountNoticeTable = {
+  number: GeneratedAlways<bigint>;
+  id: string;
+  account_id: string;
+  type: string;
+  webhook_endpoint_id: string;
+  message: string;
+  at: Date;
+  tries: number;
+  due_at: Date;
+};
