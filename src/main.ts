@@ -11,6 +11,7 @@ import { verifyChain } from "./chain/verifyChain.ts";
 import { openSolanaChain } from "./chain/solana/openSolanaChain.ts";
 import { verifyInboxProgram } from "./chain/solana/verifyInboxProgram.ts";
 import { isEvmChainConfig, type Config, type WatchedChainConfig } from "./config/config.ts";
+import { outboundPolicy } from "./config/outbound.ts";
 import { openDatabase, type Db } from "./db/database.ts";
 import { DatabaseUnusable } from "./db/errors.ts";
 import { analyzeTables, migrate, pendingMigrations } from "./db/migrate.ts";
@@ -20,7 +21,6 @@ import type { Caip2 } from "./kernel/caip.ts";
 import { systemTimer, type Clock } from "./kernel/clock.ts";
 import { systemEntropy } from "./kernel/entropy.ts";
 import { thisHost } from "./kernel/alarm/hostMetrics.ts";
-import type { AddressPolicy } from "./kernel/outbound/addressPolicy.ts";
 import { openOutbound } from "./kernel/outbound/outbound.ts";
 import { createWake } from "./kernel/wake.ts";
 import { ProcessMemory } from "./kernel/processMemory.ts";
@@ -101,11 +101,6 @@ export async function closeWorld(world: Pick<World, "db" | "gate" | "bridge" | "
   closing.defer(() => gate?.close());
   closing.defer(() => bridge?.close());
   closing.defer(() => outbound?.close());
-}
-
-/** Real networks need https, so that nobody on the way reads or changes what is sent. */
-function outboundPolicy({ environment, outbound }: Config): AddressPolicy {
-  return { allowsHttp: environment === "test", allow: outbound?.allow ?? [], deny: outbound?.deny ?? [] };
 }
 
 function schemaTooOld(pending: readonly string[]): DatabaseUnusable {

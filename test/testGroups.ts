@@ -44,7 +44,7 @@ export const TEST_RUN: TestRunSetup = {
     {
       name: "stations",
       files: [
-        "src/{bridge,event,idempotency,inbox,intent,ledger,merchant,priming,settlement,view}/**",
+        "src/{bridge,event,idempotency,inbox,intent,ledger,merchant,priming,settlement,view,webhook}/**",
         "test/support/reusedDatabases.test.ts",
       ],
       isShared: true,

@@ -223,6 +223,8 @@ export type RetentionConfig = {
   transactionsDays: number;
   /** Events; undefined keeps them permanently. */
   eventsDays: number | undefined;
+  /** Deliveries of webhooks, with their tries, after they ended. */
+  deliveriesDays: number;
 };
 
 /** Who is informed about alarms, beside the log. */

@@ -1,5 +1,6 @@
 import { isIPv6 } from "node:net";
-import type { OutboundConfig } from "./config.ts";
+import type { AddressPolicy } from "../kernel/outbound/addressPolicy.ts";
+import type { Config, OutboundConfig } from "./config.ts";
 import * as rules from "./rules.ts";
 import { ConfigError, hasField, quoteValue, readList, readSection, type ConfigSection } from "./section.ts";
 
@@ -27,4 +28,9 @@ export function readNetworks(section: ConfigSection, key: string): string[] {
     }
     return network;
   });
+}
+
+/** Real networks need https, so that nobody on the way reads or changes what is sent. */
+export function outboundPolicy({ environment, outbound }: Pick<Config, "environment" | "outbound">): AddressPolicy {
+  return { allowsHttp: environment === "test", allow: outbound?.allow ?? [], deny: outbound?.deny ?? [] };
 }

@@ -7,11 +7,17 @@ const read = (retention?: unknown) => readRetention(readSection({ retention }, {
 
 test("each retention has a default, and events stay permanently", () => {
   assert.deepEqual(read(), RETENTION_DEFAULT);
-  assert.deepEqual(read({}), { verificationsDays: 90, transactionsDays: 90, eventsDays: undefined });
-  assert.deepEqual(read({ verificationsDays: 7, transactionsDays: 30, eventsDays: 30 }), {
+  assert.deepEqual(read({}), {
+    verificationsDays: 90,
+    transactionsDays: 90,
+    eventsDays: undefined,
+    deliveriesDays: 30,
+  });
+  assert.deepEqual(read({ verificationsDays: 7, transactionsDays: 30, eventsDays: 30, deliveriesDays: 7 }), {
     verificationsDays: 7,
     transactionsDays: 30,
     eventsDays: 30,
+    deliveriesDays: 7,
   });
 });
 

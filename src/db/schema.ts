@@ -1,6 +1,7 @@
 import type { Generated, GeneratedAlways } from "kysely";
 import type { Caip2, Namespace } from "../kernel/caip.ts";
 import type * as road from "./roadSchema.ts";
+import type * as webhook from "./webhook/webhookSchema.ts";
 import type { BalanceDifferenceTable, BalancePassTable } from "./balanceTables.ts";
 
 // The row types of all tables, in the order of the stations that own them; those of watch and later ones are in
@@ -341,4 +342,10 @@ export interface Schema {
   settlement_cursor: road.HandoverCursorTable;
   quarantine: road.QuarantineTable;
   primed_account: road.PrimedAccountTable;
+  webhook_endpoint: webhook.WebhookEndpointTable;
+  webhook_cursor: webhook.WebhookCursorTable;
+  webhook_delivery: webhook.WebhookDeliveryTable;
+  webhook_attempt: webhook.WebhookAttemptTable;
+  account_notification: webhook.AccountNotificationTable;
+  account_notice: webhook.AccountNoticeTable;
 }

@@ -20,7 +20,7 @@ export type EventRecord = {
 };
 
 /** The API version of the event format. */
-const EVENT_API_VERSION = "2026-11-01";
+export const EVENT_API_VERSION = "2026-11-01";
 
 /** The columns of an event and the pinned ones of its intent, as `shownColumns` selects them. */
 export type ShownEventRow = {

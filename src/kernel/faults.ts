@@ -47,6 +47,16 @@ const ROWS = {
     retryable: false,
     message: "An active intent with other terms already occupies this destination.",
   },
+  webhook_endpoint_limit: {
+    status: 409,
+    retryable: false,
+    message: "This account has as many webhook endpoints as it may have.",
+  },
+  webhook_endpoint_disabled: {
+    status: 409,
+    retryable: false,
+    message: "This webhook endpoint is disabled. Enable it first.",
+  },
   intent_has_pending_deposits: {
     status: 409,
     retryable: true,

@@ -17,6 +17,7 @@ export function assignEventSequencesLoop(world: World): Loop {
     tick: async () => {
       const { isDone, events } = await assignEventSequences(world.db);
       for (const event of events) recordMilestone(world, event);
+      if (events.length > 0) world.wake.notify("webhook events");
       return !isDone;
     },
   };

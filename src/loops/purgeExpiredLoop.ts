@@ -6,6 +6,7 @@ import { purgeTransactions } from "../settlement/purgeTransactions.ts";
 import { purgeHandoffCodes } from "../intent/checkout/handoff.ts";
 import { purgePrimedAccounts } from "../priming/purgePrimedAccounts.ts";
 import { purgeViewHints } from "../view/purgeViewHints.ts";
+import { purgeDeliveries } from "../webhook/purgeDeliveries.ts";
 import type { World } from "../world.ts";
 import type { Loop } from "./loop.ts";
 
@@ -27,6 +28,7 @@ export function purgeExpiredLoop(world: World): Loop {
     (limit) => purgeVerifications(world, limit),
     (limit) => purgeSweepAgreements(world, limit),
     (limit) => purgeEvents(world, limit),
+    (limit) => purgeDeliveries(world, limit),
     // Only such a sender writes these rows.
     ...(chains.some(({ sender }) => sender.accounts !== undefined)
       ? [(limit: number) => purgePrimedAccounts(world, limit)]

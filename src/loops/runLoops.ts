@@ -27,6 +27,7 @@ import { findBurnsLoop, receiveCrossingsLoop, refreshFeesLoop, trackCrossingsLoo
 import { storeConfiguredLoop } from "./storeConfiguredLoop.ts";
 import { updateAlarmsLoop } from "./updateAlarmsLoop.ts";
 import { assignEventSequencesLoop } from "./assignEventSequencesLoop.ts";
+import { webhookLoops } from "./webhook/webhookLoops.ts";
 import { watchChainLoop } from "./chain/watchChainLoop.ts";
 
 /** Creates every loop of a world. Loops of one chain are in the order in which they hand rows over. */
@@ -39,6 +40,7 @@ export function createLoops(world: World): Loop[] {
   ];
   if (world.hostMetrics !== undefined) loops.push(updateAlarmsLoop(world));
   if (world.refreshClock !== undefined) loops.push(refreshClockLoop(world.refreshClock));
+  if (world.outbound !== undefined) loops.push(...webhookLoops(world, world.outbound));
   if (world.gate !== undefined) loops.push(bindCustomersLoop(world));
   if (world.bridge !== undefined) loops.push(trackCrossingsLoop(world, world.bridge), refreshFeesLoop(world));
   for (const chain of world.chains.values()) {

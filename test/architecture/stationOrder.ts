@@ -25,6 +25,7 @@ const ROAD = [
   "deposit",
   "bridge",
   "settlement",
+  "webhook",
   "health",
   "alarm",
   "metrics",

@@ -1,6 +1,7 @@
 import { sql, type Kysely } from "kysely";
 
-// Webhooks: endpoints, the deliveries to each, the tries of each delivery, and the notices that go out by another way when an endpoint fails.
+// Webhooks: endpoints, the deliveries to each, the tries of each delivery, and the notices that go out by another way
+// when an endpoint fails.
 
 const statements: readonly string[] = [
   `create table webhook_endpoint (
@@ -48,6 +49,7 @@ const statements: readonly string[] = [
     test_event json,
     status text not null check (status in ('pending','succeeded','failed')),
     tries integer not null,
+    tries_before integer not null default 0,
     due_at timestamptz,
     created_at timestamptz not null,
     closed_at timestamptz,

@@ -120,13 +120,15 @@ function guardedConnector({ policy, lookup = lookupAll, timeoutMs = TIMEOUT_MS }
   };
   return (target: buildConnector.Options, callback: buildConnector.Callback): void => {
     const name = hostOf(target.hostname);
-    findAddress(name).then(
-      (address) => {
+    void (async () => {
+      try {
+        const address = await findAddress(name);
         const servername = isIP(name) === 0 && target.protocol === "https:" ? { servername: name } : {};
         connect({ ...target, ...servername, hostname: address }, callback);
-      },
-      (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
-    );
+      } catch (error) {
+        callback(error instanceof Error ? error : new Error(String(error)), null);
+      }
+    })();
   };
 }
 

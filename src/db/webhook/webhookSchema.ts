@@ -1,8 +1,10 @@
-import type { GeneratedAlways } from "kysely";
+import type { Generated, GeneratedAlways } from "kysely";
 
 // The row types of the station webhook.
 
-/** Why an endpoint gets nothing: its merchant asked for it, it answered 410, or nothing but failures came back for days. */
+/**
+ * Why an endpoint gets nothing: its merchant asked for it, it answered 410, or nothing but failures came back for days.
+ */
 export type WebhookDisabledReason = "requested" | "gone" | "failing";
 
 export type WebhookEndpointTable = {
@@ -58,6 +60,8 @@ export type WebhookDeliveryTable = {
   test_event: unknown;
   status: WebhookDeliveryStatus;
   tries: number;
+  /** Of these tries, the ones before it was opened again. The waits begin anew after them. */
+  tries_before: Generated<number>;
   /** Null while an earlier event of its intent is pending. */
   due_at: Date | null;
   created_at: Date;

@@ -1,0 +1,237 @@
+import { sql, type Insertable } from "kysely";
+import type { Db, Tx } from "../db/database.ts";
+import { array, unnest } from "../db/parameters.ts";
+import type { WebhookAttemptTable, WebhookDeliveryStatus, WebhookDeliveryTable } from "../db/webhook/webhookSchema.ts";
+import { shownColumns, type ShownEventRow } from "../event/showEvent.ts";
+import { EVENT_TYPES } from "../event/event.ts";
+import type { WebhookAttempt, WebhookDelivery } from "./delivery.ts";
+import { wantedTypes, type WebhookEndpoint } from "./endpoint/endpoint.ts";
+
+/** Of an endpoint itself, these events go to the other endpoints only. */
+const OWN_TYPES = [EVENT_TYPES["webhook_endpoint.failing"], EVENT_TYPES["webhook_endpoint.disabled"]];
+
+export type FanOutResult = { lastSequence: bigint | null; read: number; added: number };
+
+/**
+ * Adds the deliveries of the next events of an endpoint's account. Those that were given up are opened again, which
+ * only happens when the endpoint starts anew behind them. The caller holds the endpoint's lock.
+ */
+export async function addDeliveries(
+  tx: Tx,
+  { endpoint, at, limit }: { endpoint: WebhookEndpoint; at: Date; limit: number },
+): Promise<FanOutResult> {
+  const isWanted = isTypeWanted(endpoint, "batch");
+  const { rows } = await sql<FanOutResult & { intents: bigint[] | null }>`/* named: add_webhook_deliveries */
+    with batch as (
+      select event.sequence, event.position, event.intent_number, event.type, event.content from event
+      where event.account_number = (select number from account where id = ${endpoint.account_id})
+        and event.sequence is not null and event.sequence > ${endpoint.fanned_sequence}
+      order by event.sequence limit ${limit}
+    ), added as (
+      insert into webhook_delivery as delivery (endpoint_number, event_position, sequence, intent_number, is_replay, status,
+        tries, due_at, created_at)
+      select ${endpoint.number}, batch.position, batch.sequence, batch.intent_number, false, 'pending', 0,
+        case when batch.intent_number is null then ${at}::timestamptz end, ${at}
+      from batch
+      where ${isWanted} and not (batch.type = any(${array(OWN_TYPES, "int4")})
+        and batch.content -> 0 ->> 'webhookEndpointId' = ${endpoint.id})
+      order by batch.sequence
+      on conflict (endpoint_number, event_position) where not is_replay do update
+        set status = 'pending', closed_at = null, due_at = excluded.due_at, tries_before = delivery.tries
+        where delivery.status = 'failed'
+      returning delivery.intent_number, delivery.sequence, delivery.tries
+    ), held_back as (
+      update webhook_delivery later set due_at = null from added
+      where added.tries > 0 and later.endpoint_number = ${endpoint.number} and later.intent_number = added.intent_number
+        and later.sequence > added.sequence and not later.is_replay and later.status = 'pending' and later.due_at is not null
+    )
+    select (select max(sequence) from batch) as "lastSequence", (select count(*)::int from batch) as read,
+      (select count(*)::int from added) as added,
+      (select array_agg(distinct intent_number) from added where intent_number is not null) as intents`.execute(tx);
+  const { intents, ...result } = rows[0] ?? { lastSequence: null, read: 0, added: 0, intents: null };
+  const lanes = (intents ?? []).map((intent_number) => ({ intent_number, is_replay: false }));
+  await releaseNext(tx, { endpointNumber: endpoint.number, lanes, at });
+  return result;
+}
+
+function isTypeWanted({ types }: WebhookEndpoint, event: string) {
+  const wanted = wantedTypes(types);
+  return sql<boolean>`(${wanted === undefined}::boolean or ${sql.ref(`${event}.type`)} = any(${array(wanted ?? [], "int4")}))`;
+}
+
+/** Adds replays of events between two sequences, and returns their number. The caller holds the endpoint's lock. */
+export async function addReplays(
+  tx: Tx,
+  { endpoint, at, from, to }: { endpoint: WebhookEndpoint; at: Date; from: bigint; to: bigint },
+): Promise<number> {
+  const { rows } = await sql<{ intent_number: bigint | null }>`
+    insert into webhook_delivery (endpoint_number, event_position, sequence, intent_number, is_replay, status, tries, due_at, created_at)
+    select ${endpoint.number}, event.position, event.sequence, event.intent_number, true, 'pending', 0,
+      case when event.intent_number is null then ${at}::timestamptz end, ${at}
+    from event
+    where event.account_number = (select number from account where id = ${endpoint.account_id})
+      and event.sequence is not null and event.sequence between ${from} and ${to} and ${isTypeWanted(endpoint, "event")}
+    order by event.sequence returning intent_number`.execute(tx);
+  const intents = new Set(rows.flatMap(({ intent_number: intent }) => intent ?? []));
+  const lanes = [...intents].map((intent_number) => ({ intent_number, is_replay: true }));
+  await releaseNext(tx, { endpointNumber: endpoint.number, lanes, at });
+  return rows.length;
+}
+
+/** Adds a test event, which is in no feed. The caller holds the endpoint's lock. */
+export async function addTest(tx: Tx, test: { endpointNumber: number; event: object; at: Date }): Promise<void> {
+  const row: Insertable<WebhookDeliveryTable> = {
+    endpoint_number: test.endpointNumber,
+    event_position: null,
+    sequence: 0n,
+    intent_number: null,
+    is_replay: true,
+    test_event: test.event,
+    status: "pending",
+    tries: 0,
+    due_at: test.at,
+    created_at: test.at,
+    closed_at: null,
+  };
+  await tx.insertInto("webhook_delivery").values(row).execute();
+}
+
+/** A delivery with what its event shows. `position` is null for a test event, and where the event was purged. */
+export type DueDelivery = Pick<
+  WebhookDelivery,
+  "number" | "sequence" | "intent_number" | "is_replay" | "tries" | "tries_before" | "test_event"
+> & { eventPosition: bigint | null } & ShownEventRow;
+
+const DELIVERY_COLUMNS = ["number", "intent_number", "is_replay", "tries", "tries_before", "test_event"];
+
+function selectDue() {
+  const own = DELIVERY_COLUMNS.map((column) => `delivery.${column}`);
+  return sql`select ${sql.raw([...own, shownColumns("event")].join())}, event.position as "eventPosition",
+      delivery.sequence as sequence
+    from webhook_delivery delivery left join event on event.position = delivery.event_position
+      left join intent on intent.seq = event.intent_number`;
+}
+
+/** Deliveries that are due, those that wait longest first, without the given ones. */
+export async function listDue(
+  db: Db,
+  query: { endpointNumber: number; at: Date; limit: number; except: readonly bigint[] },
+): Promise<DueDelivery[]> {
+  const { rows } = await sql<DueDelivery>`/* named: list_due_webhook_deliveries */
+    ${selectDue()}
+    where delivery.endpoint_number = ${query.endpointNumber} and delivery.due_at <= ${query.at}
+      and delivery.number <> all(${array(query.except, "int8")})
+    order by delivery.due_at, delivery.number limit ${query.limit}`.execute(db.root);
+  return rows;
+}
+
+/** The oldest delivery that is pending, due or not. */
+export async function findOldest(db: Db, endpointNumber: number): Promise<DueDelivery | undefined> {
+  const { rows } = await sql<DueDelivery>`
+    ${selectDue()}
+    where delivery.endpoint_number = ${endpointNumber} and delivery.status = 'pending'
+    order by delivery.sequence limit 1`.execute(db.root);
+  return rows[0];
+}
+
+export type ClosedTry = {
+  number: bigint;
+  status: WebhookDeliveryStatus;
+  tries: number;
+  due_at: Date | null;
+  closed_at: Date | null;
+};
+
+/** Writes the results of tries. The caller holds the endpoint's lock and lease. */
+export async function writeTries(
+  tx: Tx,
+  {
+    endpointNumber,
+    tries,
+    attempts,
+  }: { endpointNumber: number; tries: readonly ClosedTry[]; attempts: readonly WebhookAttempt[] },
+): Promise<void> {
+  if (tries.length === 0) return;
+  const rows = unnest("tried", tries, {
+    number: "int8",
+    status: "text",
+    tries: "int4",
+    due_at: "timestamptz",
+    closed_at: "timestamptz",
+  });
+  await sql`
+    update webhook_delivery set status = tried.status, tries = tried.tries, due_at = tried.due_at, closed_at = tried.closed_at
+    from ${rows} where webhook_delivery.endpoint_number = ${endpointNumber} and webhook_delivery.number = tried.number`.execute(
+    tx,
+  );
+  const values: Insertable<WebhookAttemptTable>[] = [...attempts];
+  if (values.length > 0)
+    await tx
+      .insertInto("webhook_attempt")
+      .values(values)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+}
+
+export type Lane = { intent_number: bigint; is_replay: boolean };
+
+/** Makes the next event of each intent due. The caller holds the endpoint's lock. */
+export async function releaseNext(
+  tx: Tx,
+  { endpointNumber, lanes, at }: { endpointNumber: number; lanes: readonly Lane[]; at: Date },
+): Promise<void> {
+  if (lanes.length === 0) return;
+  await sql`
+    update webhook_delivery set due_at = ${at}
+    where endpoint_number = ${endpointNumber} and status = 'pending' and due_at is null and number in (
+      select (select next.number from webhook_delivery next
+        where next.endpoint_number = ${endpointNumber} and next.intent_number = lane.intent_number
+          and next.is_replay = lane.is_replay and next.status = 'pending'
+        order by next.sequence, next.number limit 1)
+      from ${unnest("lane", lanes, { intent_number: "int8", is_replay: "boolean" })})`.execute(tx);
+}
+
+/** When the first delivery of an endpoint is due; null when none is. */
+export async function findNextDue(tx: Tx, endpointNumber: number): Promise<Date | null> {
+  const row = await tx
+    .selectFrom("webhook_delivery")
+    .select("due_at")
+    .where("endpoint_number", "=", endpointNumber)
+    .where("due_at", "is not", null)
+    .orderBy("due_at")
+    .limit(1)
+    .executeTakeFirst();
+  return row?.due_at ?? null;
+}
+
+/** The sequence of the oldest pending event of the feed. */
+export async function findOldestSequence(tx: Tx, endpointNumber: number): Promise<bigint | null> {
+  const row = await tx
+    .selectFrom("webhook_delivery")
+    .select("sequence")
+    .where("endpoint_number", "=", endpointNumber)
+    .where("status", "=", "pending")
+    .where("sequence", ">", 0n)
+    .orderBy("sequence")
+    .limit(1)
+    .executeTakeFirst();
+  return row?.sequence ?? null;
+}
+
+/** Deletes closed deliveries from before a time, and those of deleted endpoints, with their attempts. */
+export async function deleteOldDeliveries(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    delete from webhook_delivery where (endpoint_number, number) in (
+      select endpoint_number, number from webhook_delivery where closed_at < ${before} order by closed_at limit ${limit})`.execute(
+    tx,
+  );
+  if (numAffectedRows > 0n) return Number(numAffectedRows);
+  const ofDeleted = await sql`
+    delete from webhook_delivery where (endpoint_number, number) in (
+      select delivery.endpoint_number, delivery.number
+      from (select number from webhook_endpoint where deleted_at is not null order by deleted_at limit 10) as deleted
+      cross join lateral (
+        select endpoint_number, number from webhook_delivery where endpoint_number = deleted.number limit ${limit}) as delivery
+      limit ${limit})`.execute(tx);
+  return Number(ofDeleted.numAffectedRows ?? 0n);
+}

@@ -1,0 +1,136 @@
+import { sql, type Insertable, type Updateable } from "kysely";
+import type { Db, Tx } from "../../db/database.ts";
+import type { WebhookEndpointTable } from "../../db/webhook/webhookSchema.ts";
+import type { WebhookEndpoint } from "./endpoint.ts";
+
+export async function insertEndpoint(tx: Tx, row: Insertable<WebhookEndpointTable>): Promise<WebhookEndpoint> {
+  return tx.insertInto("webhook_endpoint").values(row).returningAll().executeTakeFirstOrThrow();
+}
+
+/** The endpoints of an account in the order of their creation. */
+export async function listEndpointRows(on: Db["root"] | Tx, accountId: string): Promise<WebhookEndpoint[]> {
+  return on
+    .selectFrom("webhook_endpoint")
+    .selectAll()
+    .where("account_id", "=", accountId)
+    .where("deleted_at", "is", null)
+    .orderBy("number")
+    .execute();
+}
+
+/** An account's endpoint; undefined for another account's, and for a deleted one. */
+export async function findEndpoint(
+  on: Db["root"] | Tx,
+  key: { accountId: string; endpointId: string },
+): Promise<WebhookEndpoint | undefined> {
+  return on
+    .selectFrom("webhook_endpoint")
+    .selectAll()
+    .where("id", "=", key.endpointId)
+    .where("account_id", "=", key.accountId)
+    .where("deleted_at", "is", null)
+    .executeTakeFirst();
+}
+
+/** Locks an endpoint that exists. Whoever writes its deliveries holds this lock. */
+export async function lockEndpoint(tx: Tx, number: number): Promise<WebhookEndpoint | undefined> {
+  return tx
+    .selectFrom("webhook_endpoint")
+    .selectAll()
+    .where("number", "=", number)
+    .where("deleted_at", "is", null)
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+export async function updateEndpoint(
+  tx: Tx,
+  number: number,
+  change: Updateable<WebhookEndpointTable>,
+): Promise<WebhookEndpoint> {
+  return tx
+    .updateTable("webhook_endpoint")
+    .set(change)
+    .where("number", "=", number)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** The last sequence of an account; 0 before its first event. */
+export async function readLastSequence(on: Db["root"] | Tx, accountId: string): Promise<bigint> {
+  const { rows } = await sql<{ last: bigint }>`
+    select coalesce((select last_sequence from event_counter
+      where account_number = (select number from account where id = ${accountId})), 0) as last`.execute(on);
+  return rows[0]?.last ?? 0n;
+}
+
+/** Marks the endpoints of accounts with new events, at most of `limit` accounts, and returns the new position. */
+export async function markBehind(
+  tx: Tx,
+  { afterRevision, limit }: { afterRevision: bigint; limit: number },
+): Promise<bigint | undefined> {
+  const { rows } = await sql<{ last: bigint | null }>`
+    with changed as (
+      select account_number, revision from event_counter where revision > ${afterRevision} order by revision limit ${limit}
+    ), marked as (
+      update webhook_endpoint set is_behind = true
+      where status = 'enabled' and deleted_at is null and not is_behind
+        and account_id in (select account.id from changed join account on account.number = changed.account_number)
+    )
+    select max(revision) as last from changed`.execute(tx);
+  return rows[0]?.last ?? undefined;
+}
+
+/** Endpoints for which events may wait, those of the lowest numbers above `after` first. */
+export async function listBehind(db: Db, { after, limit }: { after: number; limit: number }): Promise<number[]> {
+  const rows = await db.root
+    .selectFrom("webhook_endpoint")
+    .select("number")
+    .where("is_behind", "=", true)
+    .where("number", ">", after)
+    .orderBy("number")
+    .limit(limit)
+    .execute();
+  return rows.map(({ number }) => number);
+}
+
+export type EndpointLease = { endpoint: WebhookEndpoint; token: bigint };
+
+export type LeaseRequest = {
+  at: Date;
+  until: Date;
+  /** Of endpoints whose last try failed, or of the others. */
+  isFailing: boolean;
+  limit: number;
+  /** The most endpoints of one account at a time. */
+  accountMax: number;
+};
+
+/**
+ * Leases endpoints with due deliveries, the ones that wait longest first. Other processes skip them until the lease
+ * ends, and take over then.
+ */
+export async function leaseEndpoints(db: Db, request: LeaseRequest): Promise<EndpointLease[]> {
+  const { at, until, isFailing, limit, accountMax } = request;
+  const { rows } = await sql<WebhookEndpoint>`/* named: lease_webhook_endpoints */
+    update webhook_endpoint set lease_token = lease_token + 1, leased_until = ${until}, due_at = ${until}
+    where number in (
+      select due.number from webhook_endpoint due
+      where due.due_at <= ${at} and (due.leased_until is null or due.leased_until <= ${at}) and due.deleted_at is null
+        and (due.failing_since is not null) = ${isFailing}
+        and (select count(*) from webhook_endpoint busy where busy.account_id = due.account_id and busy.deleted_at is null
+          and busy.leased_until > ${at}) < ${accountMax}
+      order by due.due_at limit ${limit} for update skip locked)
+    returning *`.execute(db.root);
+  return rows.map((endpoint) => ({ endpoint, token: endpoint.lease_token }));
+}
+
+/** Deletes endpoints that were deleted before a time and have no delivery left, at most `limit`. */
+export async function deleteEmptyEndpoints(tx: Tx, { limit }: { limit: number }): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    delete from webhook_endpoint where number in (
+      select endpoint.number from webhook_endpoint endpoint where endpoint.deleted_at is not null
+        and not exists (select from webhook_delivery where webhook_delivery.endpoint_number = endpoint.number)
+      order by endpoint.deleted_at limit ${limit})`.execute(tx);
+  return Number(numAffectedRows);
+}

@@ -1,0 +1,150 @@
+import type { Tx } from "../../db/database.ts";
+import { addMs, DAY_MS } from "../../kernel/clock.ts";
+import { Fault } from "../../kernel/faults.ts";
+import { newId } from "../../kernel/ids.ts";
+import { lockAccount } from "../../merchant/store.ts";
+import type { World } from "../../world.ts";
+import { requireTypes, requireUrl, type WebhookEndpoint } from "./endpoint.ts";
+import {
+  findEndpoint,
+  insertEndpoint,
+  listEndpointRows,
+  lockEndpoint,
+  readLastSequence,
+  updateEndpoint,
+} from "./endpointStore.ts";
+
+type ManageWorld = Pick<World, "db" | "clock" | "entropy" | "config" | "wake">;
+
+const ENDPOINTS_MAX = 16;
+const SECRET_BYTES = 32;
+/** After a rotation, the earlier secret signs as well for this long. */
+const EARLIER_SECRET_MS = DAY_MS;
+
+export type NewEndpoint = { url: string; types?: readonly string[] | null; description?: string | null };
+export type EndpointKey = { accountId: string; endpointId: string };
+
+/** Adds an endpoint. It gets the events from now on. Throws invalid_request and webhook_endpoint_limit. */
+export async function createEndpoint(
+  world: ManageWorld,
+  { accountId, input }: { accountId: string; input: NewEndpoint },
+): Promise<WebhookEndpoint> {
+  const url = requireUrl(world.config, input.url);
+  const types = requireTypes(input.types ?? ["*"]);
+  const at = world.clock.now();
+  return world.db.transaction(async (tx) => {
+    await lockAccount(tx, accountId);
+    if ((await listEndpointRows(tx, accountId)).length >= ENDPOINTS_MAX)
+      throw new Fault("webhook_endpoint_limit", { details: { limit: ENDPOINTS_MAX } });
+    return insertEndpoint(tx, {
+      id: newId("we", world.entropy),
+      account_id: accountId,
+      url,
+      types,
+      description: input.description ?? null,
+      status: "enabled",
+      disabled_reason: null,
+      secret: world.entropy.bytes(SECRET_BYTES),
+      earlier_secret: null,
+      earlier_secret_until: null,
+      fanned_sequence: await readLastSequence(tx, accountId),
+      is_behind: false,
+      due_at: null,
+      lease_token: 0n,
+      leased_until: null,
+      failing_since: null,
+      failing_reported_at: null,
+      undelivered_sequence: null,
+      created_at: at,
+      updated_at: at,
+      deleted_at: null,
+    });
+  });
+}
+
+/** Throws not_found, also for another account's endpoint. */
+export async function getEndpoint(world: Pick<World, "db">, key: EndpointKey): Promise<WebhookEndpoint> {
+  return (await findEndpoint(world.db.root, key)) ?? throwNotFound();
+}
+
+export type EndpointChange = {
+  url?: string | null;
+  types?: readonly string[] | null;
+  description?: string | null;
+  status?: "enabled" | "disabled" | null;
+};
+
+/**
+ * Changes an endpoint. One that is enabled again goes on with the first event that it has not got. Throws
+ * invalid_request and not_found.
+ */
+export async function changeEndpoint(
+  world: ManageWorld,
+  key: EndpointKey,
+  change: EndpointChange,
+): Promise<WebhookEndpoint> {
+  const at = world.clock.now();
+  const columns = {
+    ...(typeof change.url === "string" ? { url: requireUrl(world.config, change.url) } : {}),
+    ...(change.types ? { types: requireTypes(change.types) } : {}),
+    ...(typeof change.description === "string" ? { description: change.description } : {}),
+  };
+  const changed = await changeLocked(world, key, (tx, endpoint) =>
+    updateEndpoint(tx, endpoint.number, { ...columns, ...statusColumns(endpoint, change.status), updated_at: at }),
+  );
+  world.wake.notify("webhook events");
+  return changed;
+}
+
+function statusColumns(endpoint: WebhookEndpoint, status: EndpointChange["status"]) {
+  if (status === null || status === undefined || status === endpoint.status) return {};
+  if (status === "disabled") return { status, disabled_reason: "requested", due_at: null } as const;
+  const { undelivered_sequence: undelivered, fanned_sequence: fanned } = endpoint;
+  return {
+    status,
+    disabled_reason: null,
+    due_at: null,
+    is_behind: true,
+    fanned_sequence: undelivered !== null && undelivered <= fanned ? undelivered - 1n : fanned,
+    failing_since: null,
+    failing_reported_at: null,
+    undelivered_sequence: null,
+  } as const;
+}
+
+/** Deletes an endpoint. Its deliveries are deleted later. Throws not_found. */
+export async function deleteEndpoint(world: ManageWorld, key: EndpointKey): Promise<void> {
+  const at = world.clock.now();
+  await changeLocked(world, key, (tx, endpoint) =>
+    updateEndpoint(tx, endpoint.number, { deleted_at: at, due_at: null, is_behind: false, failing_since: null }),
+  );
+}
+
+/** Gives an endpoint a new secret. The earlier one signs as well for a day. Throws not_found. */
+export async function rotateSecret(world: ManageWorld, key: EndpointKey): Promise<WebhookEndpoint> {
+  const at = world.clock.now();
+  return changeLocked(world, key, (tx, endpoint) =>
+    updateEndpoint(tx, endpoint.number, {
+      secret: world.entropy.bytes(SECRET_BYTES),
+      earlier_secret: endpoint.secret,
+      earlier_secret_until: addMs(at, EARLIER_SECRET_MS),
+      updated_at: at,
+    }),
+  );
+}
+
+async function changeLocked(
+  world: ManageWorld,
+  key: EndpointKey,
+  change: (tx: Tx, endpoint: WebhookEndpoint) => Promise<WebhookEndpoint>,
+): Promise<WebhookEndpoint> {
+  return world.db.transaction(async (tx) => {
+    const found = await findEndpoint(tx, key);
+    const endpoint = found && (await lockEndpoint(tx, found.number));
+    return endpoint === undefined ? throwNotFound() : change(tx, endpoint);
+  });
+}
+
+function throwNotFound(): never {
+  throw new Fault("not_found", { message: "No such webhook endpoint." });
+}
