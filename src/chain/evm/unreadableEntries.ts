@@ -6,7 +6,7 @@ import type { BridgeContracts } from "./bridge/provenCrossings.ts";
 import { parseTransfers, transferFilters } from "./filter/parseTransfers.ts";
 import { parseProof } from "./rpc/parseBlock.ts";
 import { toReceiptCall } from "./rpc/calls.ts";
-import { collectUnreadable, logKey, namesIn, readLogKey } from "./unreadableLogs.ts";
+import { collectUnreadable, namesIn, readLogKey, type LogOfToken } from "./unreadableLogs.ts";
 
 // What stands inside a block and cannot be parsed: a receipt, named by its transaction, or a log of one, named with its
 // token.
@@ -77,27 +77,35 @@ export async function recheckEntries(
 function toCall({ key, chainTx = "", blockNumber = 0n }: UnreadableEntry): RpcCall {
   const log = readLogKey(key);
   if (log === undefined) return toReceiptCall(chainTx);
-  const [filter] = transferFilters({ fromBlock: blockNumber, toBlock: blockNumber }, [log.token]);
+  const [filter] = transferFilters({ fromBlock: blockNumber, toBlock: blockNumber }, log.tokens);
   return ["eth_getLogs", [filter]];
 }
 
 function judge(entry: UnreadableEntry, answer: unknown, bridge: BridgeContracts | undefined): UnreadableVerdict {
-  const { key, chainTx = "", blockNumber = 0n } = entry;
   if (answer === null) return { state: "unknown" };
-  const log = readLogKey(key);
+  const log = readLogKey(entry.key);
+  if (log !== undefined) return judgeLogs(entry, log, answer);
   const reasons: UnreadableEntry[] = [];
-  if (log === undefined) readReceipt(answer, { chainTx, bridge, unreadable: (each) => void reasons.push(each) });
-  else {
-    const own = (Array.isArray(answer) ? (answer as unknown[]) : []).filter((each) => isLogOf(each, chainTx));
-    if (own.length === 0) return { state: "unknown" };
-    try {
-      parseTransfers(own, { fromBlock: blockNumber, toBlock: blockNumber }, [log.token]);
-    } catch (error) {
-      if (!(error instanceof ProviderFailed) || error.kind !== "unreadable") throw error;
-      reasons.push(...error.unreadable.filter((each) => each.key === logKey(log)));
-    }
+  const { chainTx = "" } = entry;
+  readReceipt(answer, { chainTx, bridge, unreadable: (each) => void reasons.push(each) });
+  return toVerdict(reasons);
+}
+
+/** A list without the log says that the provider does not have it; one in which all is readable, that it is readable. */
+function judgeLogs({ key, blockNumber = 0n }: UnreadableEntry, log: LogOfToken, answer: unknown): UnreadableVerdict {
+  const all = Array.isArray(answer) ? (answer as unknown[]) : [];
+  const own = "chainTx" in log ? all.filter((each) => isLogOf(each, log.chainTx)) : all;
+  if (own.length === 0) return { state: "unknown" };
+  try {
+    parseTransfers(own, { fromBlock: blockNumber, toBlock: blockNumber }, log.tokens);
+  } catch (error) {
+    if (!(error instanceof ProviderFailed) || error.kind !== "unreadable") throw error;
+    return toVerdict(error.unreadable.filter((each) => each.key === key));
   }
-  const [first] = reasons;
+  return { state: "readable" };
+}
+
+function toVerdict([first]: readonly UnreadableEntry[]): UnreadableVerdict {
   return first === undefined ? { state: "readable" } : { state: "unreadable", reason: first.reason };
 }
 

@@ -1,23 +1,32 @@
 import { ProviderFailed } from "../reader.ts";
 import type { UnreadableEntry } from "../unreadable/unreadableEntry.ts";
 
-/** A log that cannot be parsed, by its transaction and its token. */
-export type LogOfToken = { chainTx: string; token: string };
+/**
+ * A log that cannot be parsed, by its transaction and its token. Without a readable transaction the block's number stands for
+ * it, and without a readable contract all tokens that were asked for.
+ */
+export type LogOfToken =
+  | { chainTx: string; tokens: readonly string[] }
+  | { blockNumber: bigint; tokens: readonly string[] };
 
 const SEPARATOR = "/log/";
+const BLOCK = "block ";
 /** Hex in a text: addresses alone, and words whose last twenty bytes may be one. */
 const HEX = /0x([0-9a-f]{40,})/g;
 const [ADDRESS_LENGTH, WORD_LENGTH] = [40, 64] as const;
 /** Addresses of one entry. */
 const NAMES_MAX = 4_096;
 
-export function logKey({ chainTx, token }: LogOfToken): string {
-  return `${chainTx}${SEPARATOR}${token}`;
+export function logKey(log: LogOfToken): string {
+  const of = "chainTx" in log ? log.chainTx : `${BLOCK}${log.blockNumber}`;
+  return `${of}${SEPARATOR}${log.tokens.join(",")}`;
 }
 
 export function readLogKey(key: string): LogOfToken | undefined {
-  const [chainTx, token] = key.split(SEPARATOR);
-  return chainTx === undefined || token === undefined ? undefined : { chainTx, token };
+  const [of, tokenList] = key.split(SEPARATOR);
+  if (of === undefined || tokenList === undefined) return undefined;
+  const tokens = tokenList.split(",");
+  return of.startsWith(BLOCK) ? { blockNumber: BigInt(of.slice(BLOCK.length)), tokens } : { chainTx: of, tokens };
 }
 
 /** The addresses that a raw answer may name. */

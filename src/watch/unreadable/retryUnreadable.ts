@@ -1,6 +1,6 @@
 import { watchedTokens } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
-import { ProviderFailed } from "../../chain/reader.ts";
+import { ProviderFailed, type ChainReader, type Transfer } from "../../chain/reader.ts";
 import type { UnreadableEntry } from "../../chain/unreadable/unreadableEntry.ts";
 import { warnRepeated } from "../../kernel/alarm/repeatedWarning.ts";
 import { addMs } from "../../kernel/clock.ts";
@@ -89,6 +89,20 @@ async function tryRecord(world: WatchWorld, chain: Chain, readable: Readable): P
   }
 }
 
+/** The transfers of a row's transaction, or of its block where the log named no transaction; undefined above `upTo`. */
+async function readRow(
+  reader: ChainReader,
+  { chain_tx: chainTx, block_number: blockNumber }: UnreadableRow,
+  asked: { tokens: readonly string[]; upTo: bigint },
+): Promise<readonly Transfer[] | undefined> {
+  if (chainTx !== null) {
+    const { proof, transfers } = await readTransaction(reader, chainTx, asked);
+    return proof === undefined || proof.blockNumber > asked.upTo ? undefined : transfers;
+  }
+  if (blockNumber === null || blockNumber > asked.upTo) return undefined;
+  return reader.transfers({ fromBlock: blockNumber, toBlock: blockNumber }, asked.tokens);
+}
+
 /** Returns whether everything that it moved is recorded. */
 async function recordTransaction(
   world: WatchWorld,
@@ -97,19 +111,18 @@ async function recordTransaction(
 ): Promise<boolean> {
   const [provider = ""] = readers;
   // An account is compared again by the pass over all balances.
-  if (row.chain_tx === null) return true;
-  const asked = { tokens: watchedTokens(world.catalog, chain.caip2), upTo: cursor.number };
-  const chainTx = row.chain_tx;
-  const { proof, transfers } = await chain.providers.askProvider(provider, (reader) =>
-    readTransaction(reader, chainTx, asked),
+  if (row.kind === "account") return true;
+  const tokens = watchedTokens(world.catalog, chain.caip2);
+  const transfers = await chain.providers.askProvider(provider, (reader) =>
+    readRow(reader, row, { tokens, upTo: cursor.number }),
   );
-  if (proof === undefined || proof.blockNumber > cursor.number) return false;
+  if (transfers === undefined) return false;
   // A movement out makes a settlement look landed, so a second provider must read it too, where there is one.
   const isOnlyIncoming = readers.length < needed;
   const recorded = await applyFoundTransfers(world, chain, { transfers, isOnlyIncoming });
   if (recorded.length > 0)
     world.log.info(
-      { chain: chain.caip2, chainTx, provider, recorded: recorded.length },
+      { chain: chain.caip2, subject: row.subject, provider, recorded: recorded.length },
       "a transaction that could not be read is recorded now",
     );
   return !isOnlyIncoming;

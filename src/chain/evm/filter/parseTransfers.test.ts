@@ -67,15 +67,9 @@ for (const [what, changed] of Object.entries({
   "a removed log": { removed: true },
   "a log of another contract": { address: `0x${"ab".repeat(20)}` },
   "another event": { topics: [word("0x01"), word(FROM), word(TO)] },
-  "no block number": { blockNumber: "latest" },
-  "no transaction": { transactionHash: null },
-  "a block number beyond its limit": { blockNumber: "0x8000000000000000" },
-  "a block hash with other characters": { blockHash: `0x${"b1".repeat(31)}\u0000\u0000` },
-  "a transaction with other characters": { transactionHash: `0x${"c2".repeat(31)}zz` },
 })) {
   test(`an answer with ${what} is refused as a whole`, () => {
-    const blockHash = String("blockHash" in changed ? changed.blockHash : HASH);
-    for (const scope of [{ blockHash, blockNumber: 0x10n }, byRange]) {
+    for (const scope of [byHash, byRange]) {
       throws(
         () => read(changed, scope),
         (error) => error instanceof ProviderFailed && error.kind === "bad_answer",
@@ -84,7 +78,14 @@ for (const [what, changed] of Object.entries({
   });
 }
 
+const OF_BLOCK = "block 16";
 for (const [what, changed] of Object.entries({
+  "no block number": { blockNumber: "latest" },
+  "a block number beyond its limit": { blockNumber: "0x8000000000000000" },
+  "a block hash with other characters": { blockHash: `0x${"b1".repeat(31)}\u0000\u0000` },
+  "no contract": { address: null },
+  "no transaction": { transactionHash: null },
+  "a transaction with other characters": { transactionHash: `0x${"c2".repeat(31)}zz` },
   "no index": { logIndex: null },
   "no topics": { topics: null },
   "an index beyond its limit": { logIndex: "0x80000000" },
@@ -95,7 +96,7 @@ for (const [what, changed] of Object.entries({
   "an amount with other characters": { data: `${word("0x05").slice(0, 64)} 5` },
 })) {
   test(`a log with ${what} is named, and left out where it has a row`, () => {
-    const key = `${CHAIN_TX}/log/${TOKEN}`;
+    const key = `${"transactionHash" in changed ? OF_BLOCK : CHAIN_TX}/log/${TOKEN}`;
     throws(
       () => read(changed),
       (error) => error instanceof ProviderFailed && error.kind === "unreadable" && error.unreadable[0]?.key === key,
@@ -105,6 +106,18 @@ for (const [what, changed] of Object.entries({
     deepEqual(read(changed, { ...byHash, skipped }), []);
   });
 }
+
+test("a log without the number of its block is refused in a range of several, and named in one of its block alone", () => {
+  const changed = { blockNumber: null, blockHash: null };
+  throws(
+    () => read(changed, byRange),
+    (error) => error instanceof ProviderFailed && error.kind === "bad_answer",
+  );
+  throws(
+    () => read(changed, { fromBlock: 0x10n, toBlock: 0x10n }),
+    (error) => error instanceof ProviderFailed && error.unreadable[0]?.blockNumber === 16n,
+  );
+});
 
 test("an answer with a log of another block is refused", () => {
   throws(

@@ -49,17 +49,17 @@ export function parseTransfers(answer: unknown, scope: TransferScope, tokens: re
   if (!Array.isArray(answer)) throw invalidLogs("no list of logs");
   const { skipped } = scope;
   const unreadable = collectUnreadable();
-  const reader = new LogParser(scope, new Set(tokens));
+  const reader = new LogParser(scope, tokens);
   const transfers: Transfer[] = [];
   // The answer is unverified; each field is checked before use.
   for (const log of answer as readonly Log[]) {
     const placed = reader.place(log);
     // A transaction whose receipt cannot be parsed is left out as a whole.
-    if (skipped?.has(placed.chainTx) === true) continue;
-    const transfer = reader.parse(placed);
+    if (placed.chainTx !== undefined && skipped?.has(placed.chainTx) === true) continue;
+    const transfer = "unreadable" in placed ? placed : reader.parse(placed);
     if (transfer === undefined) continue;
     if (!("unreadable" in transfer)) transfers.push(transfer);
-    else if (skipped?.has(transfer.key) !== true) unreadable.add(toEntry(placed, transfer));
+    else if (skipped?.has(transfer.key) !== true) unreadable.add(toEntry(log, placed, transfer));
   }
   unreadable.throwIfAny();
   return transfers;
@@ -74,11 +74,15 @@ type PlacedLog = {
   blockHash: string;
 };
 
+/** A log that does not say where it stands, at least not in a form that this release knows. */
+type UnplacedLog = UnreadableLog & { chainTx: string | undefined; blockNumber: bigint };
+
 function toEntry(
-  { log, chainTx, blockNumber }: PlacedLog,
+  log: Log,
+  { chainTx, blockNumber }: Pick<PlacedLog, "blockNumber"> & { chainTx: string | undefined },
   { key, unreadable: reason }: UnreadableLog,
 ): UnreadableEntry {
-  const index = parseLogIndex(log.logIndex);
+  const index = parseLogIndex(log?.logIndex);
   const place = index === undefined ? undefined : BigInt(index);
   return { key, kind: "log", chainTx, blockNumber, place, reason, names: namesIn(log), namesProgram: false };
 }
@@ -115,27 +119,55 @@ type Log = {
 
 class LogParser {
   readonly #scope: TransferScope;
+  readonly #asked: readonly string[];
   readonly #tokens: ReadonlySet<string>;
   /** Logs are ordered by block, so the last block's cache serves nearly every log. */
   #blockHex = "";
   #blockNumber = -1n;
   readonly #blockHashes = new Map<string, string>();
 
-  constructor(scope: TransferScope, tokens: ReadonlySet<string>) {
+  constructor(scope: TransferScope, tokens: readonly string[]) {
     this.#scope = scope;
-    this.#tokens = tokens;
+    this.#asked = tokens;
+    this.#tokens = new Set(tokens);
   }
 
-  /** Throws ProviderFailed where the log is not of the query, or does not say where it stands. */
-  place(log: Log): PlacedLog {
-    if (typeof log !== "object" || log === null) throw invalidLogs("an entry that is no log");
+  /**
+   * Throws ProviderFailed where the log is not of the query, and where nothing tells its block: in a shorter range the
+   * range does.
+   */
+  place(log: Log): PlacedLog | UnplacedLog {
+    if (typeof log !== "object" || log === null) return this.#unplaced({}, "an entry that is no log");
     if (log.removed === true) throw invalidLogs("a log that was removed from its chain");
     const [blockHash, chainTx] = [normalizeWord(log.blockHash), normalizeWord(log.transactionHash)];
     if (blockHash === undefined || chainTx === undefined)
-      throw invalidLogs("a log without its block or its transaction");
+      return this.#unplaced(log, "a log without its block or its transaction");
+    if (typeof log.address !== "string") return this.#unplaced(log, "a log without its contract");
     const token = this.#parseToken(log.address);
+    if (typeof log.blockNumber !== "string" || !isBlockNumber(log.blockNumber))
+      return this.#unplaced(log, "a log without a block number");
     const blockNumber = this.#parseBlockNumber(log.blockNumber, blockHash);
     return { log, token, chainTx, blockNumber, blockHash };
+  }
+
+  #unplaced(log: NonNullable<Log>, unreadable: string): UnplacedLog {
+    const chainTx = normalizeWord(log.transactionHash);
+    const blockNumber = this.#findBlockNumber(log.blockNumber);
+    if (blockNumber === undefined) throw invalidLogs(unreadable);
+    const tokens = typeof log.address === "string" ? [this.#parseToken(log.address)] : this.#asked;
+    const key = logKey(chainTx === undefined ? { blockNumber, tokens } : { chainTx, tokens });
+    return { key, unreadable, chainTx, blockNumber };
+  }
+
+  /** The block of a log by the query, else by the log itself. */
+  #findBlockNumber(hex: unknown): bigint | undefined {
+    if ("blockHash" in this.#scope) return this.#scope.blockNumber;
+    const { fromBlock, toBlock } = this.#scope;
+    if (fromBlock === toBlock) return fromBlock;
+    if (typeof hex !== "string" || !isBlockNumber(hex)) return undefined;
+    const number = BigInt(hex);
+    if (number < fromBlock || number > toBlock) throw invalidLogs("a log of a block outside the range");
+    return number;
   }
 
   /** Undefined where the log is no transfer. */
@@ -151,23 +183,19 @@ class LogParser {
       return { ...placed, ...words, place: BigInt(logIndex) };
     } catch (error) {
       if (!(error instanceof ProviderFailed)) throw error;
-      return { key: logKey(placed), unreadable: error.message };
+      return { key: logKey({ chainTx: placed.chainTx, tokens: [placed.token] }), unreadable: error.message };
     }
   }
 
-  #parseToken(address: unknown): string {
-    if (typeof address === "string") {
-      if (this.#tokens.has(address)) return address;
-      const stored = address.toLowerCase();
-      if (this.#tokens.has(stored)) return stored;
-    }
+  #parseToken(address: string): string {
+    if (this.#tokens.has(address)) return address;
+    const stored = address.toLowerCase();
+    if (this.#tokens.has(stored)) return stored;
     throw invalidLogs("a log of another contract");
   }
 
-  #parseBlockNumber(hex: unknown, blockHash: string): bigint {
-    if (typeof hex !== "string") throw invalidLogs("a log without a block number");
+  #parseBlockNumber(hex: string, blockHash: string): bigint {
     if (hex !== this.#blockHex) {
-      if (!QUANTITY.test(hex) || BigInt(hex) > BLOCK_NUMBER_MAX) throw invalidLogs("a log without a block number");
       this.#blockHex = hex;
       this.#blockNumber = BigInt(hex);
       this.#assertInScope();
@@ -185,6 +213,10 @@ class LogParser {
     if (this.#blockNumber < fromBlock || this.#blockNumber > toBlock)
       throw invalidLogs("a log of a block outside the range");
   }
+}
+
+function isBlockNumber(hex: string): boolean {
+  return QUANTITY.test(hex) && BigInt(hex) <= BLOCK_NUMBER_MAX;
 }
 
 function parseTransferFields(log: NonNullable<Log>): { from: string; to: string; amountText: string } | undefined {
