@@ -5,6 +5,8 @@ import type { OutgoingTransactionStatus } from "../db/schema.ts";
 import type { IntentRow } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { addMs } from "../kernel/clock.ts";
+import { IS_DOUBTFUL_REST } from "../deposit/dust/restReads.ts";
+import { isNamedByUnreadable } from "../watch/unreadable/unreadableStore.ts";
 import { isOpen, RETRY_MS_MAX, sweepKey, type Settlement, type SettlementRow } from "./settlement.ts";
 
 type SweepName = { intent_id: string; token: string; chain_tx: string };
@@ -81,7 +83,7 @@ export async function listUnassignedSweptDeposits(
 /**
  * Inboxes on a chain with counted money for which a settlement should be planned, oldest first: those that counted it
  * before `countedBefore`, or after `at`, because a clock that stepped back must not let money wait for the old time.
- * `intentIds` limits the query.
+ * `intentIds` limits the query. What a sweep left waits while something unreadable names the inbox; its deposits do not.
  */
 export async function listDueInboxes(
   db: Db["root"],
@@ -90,13 +92,12 @@ export async function listDueInboxes(
   const { chain, countedBefore, at, limit, intentIds } = scope;
   const isAsked =
     intentIds === undefined ? sql<boolean>`true` : sql<boolean>`intent_id = any(${array(intentIds, "text")})`;
+  const part = (due: RawBuilder<boolean>) => sql`
+    (select intent_id, token, due_from from holding where chain = ${chain} and ${due} and ${isAsked}
+      and not ${IS_DOUBTFUL_REST} order by due_from limit ${limit})`;
   const { rows } = await sql<{ intentId: string; token: string }>`
     select intent_id as "intentId", token from (
-      (select intent_id, token, due_from from holding
-        where chain = ${chain} and due_from <= ${countedBefore} and ${isAsked} order by due_from limit ${limit})
-      union all
-      (select intent_id, token, due_from from holding
-        where chain = ${chain} and due_from > ${at} and ${isAsked} order by due_from limit ${limit})
+      ${part(sql`due_from <= ${countedBefore}`)} union all ${part(sql`due_from > ${at}`)}
     ) as due order by due_from limit ${limit}`.execute(db);
   return rows;
 }
@@ -262,7 +263,8 @@ export async function listUnsweptTotals(
   scope: { chain: Caip2; token: string; intentIds: readonly string[] },
 ): Promise<UnsweptTotal[]> {
   const { rows } = await sql<UnsweptTotal>`
-    select holding.intent_id as "intentId", holding.unswept_units as units, greatest(holding.counted_block, holding.rest_block, (
+    select holding.intent_id as "intentId",
+      holding.unswept_units - case when ${isNamedByUnreadable("holding")} then holding.rest_counted_units else 0 end as units, greatest(holding.counted_block, holding.rest_block, (
       select max(deposit.block_number) from deposit
       where deposit.status = 'counted' and deposit.settlement_id is null and deposit.intent_id = holding.intent_id
         and deposit.chain = holding.chain and deposit.token = holding.token), (

@@ -1,11 +1,13 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { afterEach, describe, test } from "node:test";
+import type { Hex } from "viem";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { addMs, systemClock } from "../../src/kernel/clock.ts";
 import { findCursor } from "../../src/watch/store/store.ts";
 import { retryUnreadable } from "../../src/watch/unreadable/retryUnreadable.ts";
 import { openFaultyRpcProxy, type AlterReply, type FaultyRpcProxy } from "../support/faultyRpcProxy.ts";
 import { openRoad, type Road } from "../support/road.ts";
+import { transferFromAddress } from "../support/watcher.ts";
 
 // What no reader can parse stands inside a block: both providers give the same receipt or log, and the block goes on
 // without it.
@@ -99,6 +101,52 @@ describe("an entry of a block that cannot be parsed", () => {
       deepEqual(await rows(), [], "it was parsed at the next try");
       deepEqual(await amounts(intent), [11, 22]);
     });
+
+  test("what a sweep left is not settled while a row names its inbox, and its deposits are", async () => {
+    await open();
+    const intent = await road.create();
+    const inbox = intent.inbox_address as Hex;
+    const { usdc } = road.chain;
+    const out = { token: usdc.address, to: intent.payout_wallet as Hex };
+    // Its contract stands from its first settlement on.
+    await road.pay(intent, 1n);
+    await road.settle();
+    await road.pay(intent, 100n);
+    await transferFromAddress(road.chain, inbox, { ...out, amountUnits: 40n });
+    // The other 60 leave in a transaction whose log nobody reads.
+    const number = await road.chain.client.getBlockNumber({ cacheTime: 0 });
+    await transferFromAddress(road.chain, inbox, { ...out, amountUnits: 60n });
+    const logs = await road.chain.client.getLogs({ address: usdc.address, fromBlock: number + 1n });
+    const odd = logs.at(-1)?.transactionHash ?? "";
+    alter(logsWithout("logIndex")(odd));
+    for (let ticks = 0; ticks < 6; ticks += 1) await road.tick();
+    equal((await rows()).length, 1);
+    const landed = (units: bigint) => ({ status: "landed", gross_units: units });
+    const settlements = async () =>
+      (await road.settlements(intent)).map(({ status, gross_units }) => ({ status, gross_units }));
+    deepEqual(await settlements(), [landed(1n), landed(40n)], "60 units are recorded that are not there");
+    await road.pay(intent, 7n);
+    for (let ticks = 0; ticks < 6; ticks += 1) await road.tick();
+    equal((await rows()).length, 1);
+    deepEqual(await settlements(), [landed(1n), landed(40n), landed(7n)]);
+    equal(await road.balance(inbox), 0n);
+    alter(undefined);
+    aheadMs += HOUR_MS;
+    const chain = road.world.chains.get(road.chain.caip2);
+    ok(chain);
+    await retryUnreadable(road.world, chain);
+    for (let ticks = 0; ticks < 3; ticks += 1) await road.tick();
+    deepEqual(await rows(), []);
+    const all = await settlements();
+    ok(
+      all.every(({ status }) => status === "landed"),
+      JSON.stringify(all, (_, value) => String(value)),
+    );
+    equal(
+      all.reduce((sum, { gross_units }) => sum + (gross_units ?? 0n), 0n),
+      108n,
+    );
+  });
 
   test("a receipt that one provider gives and the other does not is asked of the other", async () => {
     await open();

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from "kysely";
 import { assetSql } from "../../ledger/assetSql.ts";
+import { isNamedByUnreadable } from "../../watch/unreadable/unreadableStore.ts";
 
 // What the last sweep left in its inbox. A bridge takes only so much in one burn, a recovery key may take a part, and
 // where a chain shows only balances, a transaction may move more in after it moved out. The inbox holds the rest
@@ -54,3 +55,11 @@ export const COUNTED_REST = sql`
       order by block_number desc, place desc limit ${sql.lit(ARRIVALS_MAX)}
     ) as read left join deposit on deposit.movement_id = read.id
   ) as arrival where arrival.later_units < holding.rest_units and not arrival.is_counted`;
+
+/**
+ * SQL for whether a holding's money is only what a sweep left, and something unreadable names its inbox. No deposit
+ * shows a rest: it is the difference of what is recorded, and wrong while not everything is. So it waits.
+ */
+export const IS_DOUBTFUL_REST = sql<boolean>`
+  (holding.rest_counted_units > 0 and holding.rest_counted_units = holding.unswept_units
+    and ${isNamedByUnreadable("holding")})`;

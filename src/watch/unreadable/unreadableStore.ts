@@ -144,6 +144,11 @@ export async function listUnreadableInboxes(
   return new Set(rows.map(({ inbox }) => inbox));
 }
 
+/** SQL for whether an open row names an inbox of a holding: not everything that moved there is recorded. */
+export const isNamedByUnreadable = (holding: string) => sql<boolean>`exists (
+  select from inbox join unreadable on unreadable.inboxes @> array[inbox.address]
+  where inbox.intent_id = ${sql.ref(`${holding}.intent_id`)} and unreadable.chain = ${sql.ref(`${holding}.chain`)})`;
+
 export type UnreadableCount = {
   chain: Caip2;
   rows: bigint;
