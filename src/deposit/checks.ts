@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { eventsExpiredBefore, eventTypesOf } from "../event/store.ts";
+import { PRICE_DECIMALS } from "../kernel/units.ts";
 import type { Check } from "../ledger/check.ts";
 
 /** Whether the deposit station has processed the movement's latest revision; until then the deposit may lag. */
@@ -74,6 +75,26 @@ export const depositChecks: readonly Check[] = [
           <> (movement.intent_id, movement.chain, movement.token, movement.chain_tx, movement.identity)
         or (movement.orphaned_at is null and (deposit.amount_units, deposit.block_number, deposit.block_hash)
           <> (movement.amount_units, movement.block_number, movement.block_hash)))`,
+  },
+  {
+    name: "deposit-counted-by-its-rule",
+    meaning:
+      "A deposit counted above the last block that was final by its chain's rule, or by a rule for smaller sums.",
+    // Both are judged by what the deposit itself stored when it counted, so a later reorganisation or configuration
+    // changes nothing. Of deposits that counted in the same instant, those by another head came later.
+    query: sql`
+      select deposit.id as deposit, deposit.intent_id as intent, deposit.chain, deposit.block_number as block,
+        deposit.counted_final_block as final_block, exposed.units as exposed, deposit.counted_limit_units as "limit"
+      from deposit cross join lateral (
+        select sum(div(other.amount_units * power(10::numeric, ${PRICE_DECIMALS}::int4), power(10::numeric, other.token_decimals))) as units
+        from deposit other where deposit.counted_limit_units is not null
+          and other.intent_id = deposit.intent_id and other.chain = deposit.chain and other.status = 'counted'
+          and other.block_number > deposit.counted_next_block
+          and (other.counted_at < deposit.counted_at or other.counted_at = deposit.counted_at
+            and (other.counted_final_block, other.counted_next_block) = (deposit.counted_final_block, deposit.counted_next_block))
+      ) as exposed
+      where deposit.status = 'counted'
+        and (deposit.block_number > deposit.counted_final_block or exposed.units > deposit.counted_limit_units)`,
   },
   {
     name: "deposit-on-canonical-chain",

@@ -100,6 +100,7 @@ export function applyMovement(
       counted_units: 0n,
       confirmed_at: null,
       counted_at: null,
+      ...NO_RULE,
       agreed_at: null,
     } as const;
     return { ...deposit, ...location, ...dropped, settlement_id: null };
@@ -115,13 +116,17 @@ export function applyMovement(
   };
 }
 
-type InitialState = Pick<Deposit, "status" | "reason" | "confirmed_at" | "counted_at">;
+/** The rule by which a deposit counted; none while it does not. */
+export type CountedRule = Pick<Deposit, "counted_final_block" | "counted_next_block" | "counted_limit_units">;
+export const NO_RULE: CountedRule = { counted_final_block: null, counted_next_block: null, counted_limit_units: null };
+
+type InitialState = Pick<Deposit, "status" | "reason" | "confirmed_at" | "counted_at"> & CountedRule;
 
 function initialState(movement: MovementRow, hasPayoutWay: boolean): InitialState {
   if (movement.orphaned_at !== null)
-    return { status: "dropped", reason: "reorg", confirmed_at: null, counted_at: null };
-  if (!hasPayoutWay) return { status: "held", reason: "no_route", confirmed_at: null, counted_at: null };
-  return { status: "seen", reason: null, confirmed_at: null, counted_at: null };
+    return { status: "dropped", reason: "reorg", confirmed_at: null, counted_at: null, ...NO_RULE };
+  if (!hasPayoutWay) return { status: "held", reason: "no_route", confirmed_at: null, counted_at: null, ...NO_RULE };
+  return { status: "seen", reason: null, confirmed_at: null, counted_at: null, ...NO_RULE };
 }
 
 /** Whether a deposit is held only until its providers agree. */

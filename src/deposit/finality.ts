@@ -15,21 +15,25 @@ export type IntentExposure = {
   elsewhereUnits: bigint;
 };
 
+/** A finality rule that applies, with its limit and the next stricter rule; neither for the last one. */
+export type AppliedTier = { finality: Finality; stricter?: { limitUnits: bigint; finality: Finality } };
+
 /**
  * Selects the finality rule for the deposits of one intent on a chain. A tier applies while the sum of the deposits
  * above the next tier's final block, with what is exposed on other chains, is within its limit. The sum decides,
  * because splitting a payment into deposits or over chains evades a limit per deposit. Undefined without tiers.
  */
-export function selectFinality(
+export function selectTier(
   tiers: readonly FinalityTier[],
   head: ChainHead,
   { exposures, elsewhereUnits }: IntentExposure,
-): Finality | undefined {
-  for (const [index, tier] of tiers.entries()) {
+): AppliedTier | undefined {
+  for (const [index, { finality, upToPriceUnits: limitUnits }] of tiers.entries()) {
     const next = tiers[index + 1];
-    if (next === undefined || tier.upToPriceUnits === undefined) return tier.finality;
+    if (next === undefined || limitUnits === undefined) return { finality };
     const nextReach = lastFinalBlock(next.finality, head);
-    if (sumAbove(nextReach, exposures) + elsewhereUnits <= tier.upToPriceUnits) return tier.finality;
+    if (sumAbove(nextReach, exposures) + elsewhereUnits <= limitUnits)
+      return { finality, stricter: { limitUnits, finality: next.finality } };
   }
   return undefined;
 }
@@ -42,8 +46,8 @@ export function sumAbove(block: bigint, exposures: readonly Exposure[]): bigint 
 
 /** The highest block whose deposits of one intent may be counted; -1 without a rule. */
 export function lastCountableBlock(tiers: readonly FinalityTier[], head: ChainHead, exposure: IntentExposure): bigint {
-  const finality = selectFinality(tiers, head, exposure);
-  return finality === undefined ? -1n : lastFinalBlock(finality, head);
+  const tier = selectTier(tiers, head, exposure);
+  return tier === undefined ? -1n : lastFinalBlock(tier.finality, head);
 }
 
 /**

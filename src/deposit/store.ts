@@ -87,6 +87,9 @@ const DEPOSIT_COLUMNS: Record<keyof Deposit, ElementType> = {
   seen_at: "timestamptz",
   confirmed_at: "timestamptz",
   counted_at: "timestamptz",
+  counted_final_block: "int8",
+  counted_next_block: "int8",
+  counted_limit_units: "numeric",
   agreed_at: "timestamptz",
   updated_at: "timestamptz",
 };
@@ -104,6 +107,9 @@ const CHANGING_COLUMNS = [
   "settlement_id",
   "confirmed_at",
   "counted_at",
+  "counted_final_block",
+  "counted_next_block",
+  "counted_limit_units",
   "agreed_at",
   "updated_at",
 ] as const satisfies readonly (keyof Deposit)[];

@@ -41,6 +41,7 @@ import * as sweepAgreement from "./0043_sweep_agreement.ts";
 import * as namedIndexes from "./0044_named_indexes.ts";
 import * as askedAmount from "./0045_asked_amount.ts";
 import * as solanaDefault from "./0045_solana_default.ts";
+import * as countedRule from "./0046_counted_rule.ts";
 import * as eventValues from "./0047_event_values.ts";
 import * as webhook from "./0048_webhook.ts";
 import * as evmDefault from "./0049_evm_default.ts";
@@ -92,6 +93,7 @@ export const migrations: readonly Migration[] = [
   { name: "0044_named_indexes", up: namedIndexes.up },
   { name: "0045_asked_amount", up: askedAmount.up },
   { name: "0045_solana_default", up: solanaDefault.up },
+  { name: "0046_counted_rule", up: countedRule.up },
   { name: "0047_event_values", up: eventValues.up },
   { name: "0048_webhook", up: webhook.up },
   { name: "0049_evm_default", up: evmDefault.up },

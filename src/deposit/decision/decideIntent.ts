@@ -78,7 +78,7 @@ function decideDeposits(
   const moved = new Map(final.map((deposit) => [deposit.movement_id, deposit]));
   const deposits = facts.deposits.map(({ before, after }) => {
     const deposit = moved.get(after.movement_id);
-    return { before, after: deposit === undefined ? after : withRequirement(deposit, finalityOf) };
+    return { before, after: deposit === undefined ? after : withRule(deposit, before, finalityOf) };
   });
   return { deposits, toVerify };
 }
@@ -87,6 +87,19 @@ function decideDeposits(
 function progressOf(intent: IntentRow, facts: IntentFacts, changes: readonly DepositChange[]): IntentRow {
   const { holdings, at } = facts;
   return computeIntentProgress(intent, { changes, holdings }, { isDestinationTaken: true, at });
+}
+
+/** The rule by which a deposit counts now, else what it still requires. */
+function withRule(deposit: Deposit, before: Deposit | undefined, finalityOf: FinalityOf): Deposit {
+  if (deposit.status !== "counted" || before?.counted_at === deposit.counted_at)
+    return withRequirement(deposit, finalityOf);
+  const { finalBlock = -1n, nextFinalBlock = null, limitUnits = null } = finalityOf.get(deposit.chain) ?? {};
+  return {
+    ...deposit,
+    counted_final_block: finalBlock,
+    counted_next_block: nextFinalBlock,
+    counted_limit_units: limitUnits,
+  };
 }
 
 /**

@@ -3,7 +3,7 @@ import { isHeldForAgreement, isReceived, type Deposit } from "../deposit.ts";
 import {
   requiredConfirmations,
   requiredSeconds,
-  selectFinality,
+  selectTier,
   sumAbove,
   type Exposure,
   type IntentExposure,
@@ -18,6 +18,9 @@ export type ChainFinality = {
   finalBlock: bigint;
   requiredConfirmations: number | null;
   requiredSeconds: number | null;
+  /** The next stricter rule's final block, and what this rule allows above it; null for the last rule. */
+  nextFinalBlock: bigint | null;
+  limitUnits: bigint | null;
 };
 
 /** The exposure by which a chain's rule is selected. */
@@ -40,12 +43,15 @@ export function resolveFinality(facts: IntentFacts): ReadonlyMap<string, ChainFi
   const rules = new Map<string, ChainFinality>();
   for (const chain of exposuresByChain(facts).keys()) {
     const { head, tiers = [] } = facts.chains.get(chain) ?? {};
-    const finality = head && selectFinality(tiers, head, exposureOn(facts, chain));
-    if (!head || !finality) continue;
+    const tier = head && selectTier(tiers, head, exposureOn(facts, chain));
+    if (!head || !tier) continue;
+    const { finality, stricter } = tier;
     rules.set(chain, {
       finalBlock: lastFinalBlock(finality, head),
       requiredConfirmations: requiredConfirmations(finality),
       requiredSeconds: requiredSeconds(finality),
+      nextFinalBlock: stricter ? lastFinalBlock(stricter.finality, head) : null,
+      limitUnits: stricter?.limitUnits ?? null,
     });
   }
   return rules;

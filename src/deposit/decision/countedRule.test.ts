@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { openTestDatabase } from "../../../test/support/database.ts";
+import { openScriptedRoads, type RoadChain, type ScriptedRoads } from "../../../test/support/scriptedRoads.ts";
+import { runLedgerChecks } from "../../audit/runLedgerChecks.ts";
+import type { FinalityTier } from "../../config/config.ts";
+import type { Db } from "../../db/database.ts";
+import type { IntentRow } from "../../intent/store.ts";
+
+const USDC = 1_000_000n;
+const TIERS: FinalityTier[] = [
+  { upToPriceUnits: 1_000n * USDC, finality: { confirmations: 3 } },
+  { upToPriceUnits: undefined, finality: { tag: "finalized" } },
+];
+const FINALIZED = 40;
+
+// The tests look only at the check, so that a decision that counts early shows there and nowhere else.
+describe("the check of the rule by which each deposit counted", () => {
+  let db: Db;
+  let roads: ScriptedRoads;
+  let chain: RoadChain;
+  before(async () => {
+    db = await openTestDatabase("postgres");
+    roads = await openScriptedRoads(db, { chains: [{ finality: TIERS, finalized: FINALIZED }] });
+    const [only] = roads.chains;
+    assert(only);
+    chain = only;
+  });
+  after(() => db.close());
+
+  const violations = async () =>
+    (await runLedgerChecks(db)).filter(({ check }) => check === "deposit-counted-by-its-rule");
+  const deposits = ({ id }: IntentRow) =>
+    db.root.selectFrom("deposit").selectAll().where("intent_id", "=", id).orderBy("seq").execute();
+
+  test("finds nothing while deposits count by their rules", async () => {
+    const intent = await roads.create();
+    for (const units of [900n, 900n, 50n, 2_000n]) {
+      chain.pay(intent, units * USDC);
+      for (let block = 0; block < 4; block += 1) {
+        await chain.advance(1);
+        assert.deepEqual(await violations(), []);
+      }
+    }
+    await chain.advance(FINALIZED);
+    assert.deepEqual(await violations(), []);
+    const counted = await deposits(intent);
+    assert.ok(counted.every(({ counted_final_block: final, block_number: block }) => final !== null && block <= final));
+    assert.deepEqual(
+      counted.map(({ counted_limit_units: limit }) => limit),
+      // The last one counted once it was final by the strictest rule, and then exposes nothing.
+      [1_000n * USDC, null, null, 1_000n * USDC],
+    );
+  });
+
+  test("raises no false alarm after a reorganisation, which counts a deposit anew, or takes it", async () => {
+    const intent = await roads.create();
+    chain.pay(intent, 700n * USDC);
+    chain.pay(intent, 200n * USDC);
+    await chain.advance(4);
+    const [before] = await deposits(intent);
+    chain.scripted.reorg(6, { longerBy: 1 });
+    await chain.watch();
+    await chain.decide();
+    assert.deepEqual(await violations(), []);
+    await chain.advance(4);
+    assert.deepEqual(await violations(), []);
+    const [again] = await deposits(intent);
+    assert.equal(again?.status, "counted");
+    assert.notEqual(again.counted_final_block, before?.counted_final_block);
+    chain.scripted.reorg(14, { longerBy: 1, isLost: () => true });
+    await chain.watch();
+    await chain.decide();
+    const dropped = await deposits(intent);
+    assert.deepEqual(
+      dropped.map(({ status, counted_final_block: final }) => [status, final]),
+      dropped.map(() => ["dropped", null]),
+    );
+    assert.deepEqual(await violations(), []);
+  });
+
+  test("raises no false alarm after the rules became stricter, or more generous", async () => {
+    const intent = await roads.create();
+    chain.pay(intent, 900n * USDC);
+    await chain.advance(4);
+    const [lenient, strict] = TIERS;
+    assert(lenient && strict);
+    const config = roads.world.catalog.chains.find(({ caip2 }) => caip2 === chain.chain.caip2);
+    assert(config);
+    for (const finality of [[strict], [{ ...lenient, upToPriceUnits: 10n * USDC }, strict], TIERS]) {
+      Object.assign(config, { finality });
+      chain.pay(intent, 90n * USDC);
+      await chain.advance(4);
+      assert.deepEqual(await violations(), []);
+    }
+    await chain.advance(FINALIZED);
+    assert.deepEqual(await violations(), []);
+  });
+});
