@@ -39,11 +39,14 @@ export async function listMovementsBetween(
     .execute();
 }
 
-/** Whether a movement stands above a block. */
+const BLOCK_NUMBER_MAX = 2n ** 63n - 1n;
+
+/** Whether a movement stands above a block. With both ends and an order, every plan uses the index of blocks. */
 export async function hasMovementAbove(db: Db, { chain, number }: { chain: Caip2; number: bigint }): Promise<boolean> {
   const { rows } = await sql`/* named: movement_above */
-    select from movement where ${inBlocksOf(chain)} and block_number > ${number} and orphaned_at is null
-    limit 1`.execute(db.root);
+    select from movement where ${inBlocksOf(chain)} and block_number > ${number} and block_number <= ${BLOCK_NUMBER_MAX}
+      and orphaned_at is null
+    order by (movement.chain || '') desc, block_number desc limit 1`.execute(db.root);
   return rows.length > 0;
 }
 
