@@ -83,7 +83,8 @@ export async function listUnassignedSweptDeposits(
 /**
  * Inboxes on a chain with counted money for which a settlement should be planned, oldest first: those that counted it
  * before `countedBefore`, or after `at`, because a clock that stepped back must not let money wait for the old time.
- * `intentIds` limits the query. What a sweep left waits while something unreadable names the inbox; its deposits do not.
+ * `intentIds` limits the query. What a sweep left waits while something unreadable names the inbox; its deposits do
+ * not.
  */
 export async function listDueInboxes(
   db: Db["root"],

@@ -91,7 +91,9 @@ function judge(entry: UnreadableEntry, answer: unknown, bridge: BridgeContracts 
   return toVerdict(reasons);
 }
 
-/** A list without the log says that the provider does not have it; one in which all is readable, that it is readable. */
+/**
+ * A list without the log says that the provider does not have it; one in which all is readable, that it is readable.
+ */
 function judgeLogs({ key, blockNumber = 0n }: UnreadableEntry, log: LogOfToken, answer: unknown): UnreadableVerdict {
   const all = Array.isArray(answer) ? (answer as unknown[]) : [];
   const own = "chainTx" in log ? all.filter((each) => isLogOf(each, log.chainTx)) : all;

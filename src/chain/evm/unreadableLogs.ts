@@ -2,8 +2,8 @@ import { ProviderFailed } from "../reader.ts";
 import type { UnreadableEntry } from "../unreadable/unreadableEntry.ts";
 
 /**
- * A log that cannot be parsed, by its transaction and its token. Without a readable transaction the block's number stands for
- * it, and without a readable contract all tokens that were asked for.
+ * A log that cannot be parsed, by its transaction and its token. Without a readable transaction the block's number
+ * stands for it, and without a readable contract all tokens that were asked for.
  */
 export type LogOfToken =
   | { chainTx: string; tokens: readonly string[] }

@@ -19,7 +19,10 @@ const RETRY_MS_MAX = 24 * 3_600_000;
 /** Inboxes stored with a row. A transaction names fewer. */
 const INBOXES_MAX = 64;
 
-/** The reason of transactions that only wait because their transfers are dust and very many. No provider failed to read them. */
+/**
+ * The reason of transactions that only wait because their transfers are dust and very many. No provider failed to read
+ * them.
+ */
 const POSTPONED_REASON = "very many transfers below the minimum";
 
 /** Those of the subjects that have a row. */
@@ -175,8 +178,8 @@ export async function countUnreadable(db: Db): Promise<UnreadableCount[]> {
   return rows;
 }
 
-// Transactions whose transfers wait because they are dust and very many. They are rows of `unreadable` too: what their inboxes hold cannot be
-// explained completely until they are recorded.
+// Transactions whose transfers wait because they are dust and very many. They are rows of `unreadable` too: what their
+// inboxes hold cannot be explained completely until they are recorded.
 
 /** Rows of a chain. Transactions beyond them are recorded with their block. */
 const POSTPONED_MAX = 2_000;
@@ -187,7 +190,10 @@ const POSTPONED_CLAIM_MS = 60_000;
 
 export type PostponedTransaction = { chainTx: string; blockNumber: bigint; inboxes: readonly string[] };
 
-/** Stores the transactions for which the chain has room. Returns their hashes. A transaction that moved to another block waits there. */
+/**
+ * Stores the transactions for which the chain has room. Returns their hashes. A transaction that moved to another block
+ * waits there.
+ */
 export async function insertPostponed(
   db: Db,
   { chain, found, at }: { chain: Caip2; found: readonly PostponedTransaction[]; at: Date },
