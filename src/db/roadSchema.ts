@@ -100,10 +100,7 @@ export type DepositTable = {
   counted_at: Date | null;
   /** The last block that was final by its rule when it counted; null while it does not count. */
   counted_final_block: Generated<bigint | null>;
-  /**
-   * The same of the next stricter rule, and what the rule allows above that block in price units; null for the last
-   * rule.
-   */
+  /** The same of the next stricter rule, and what its own allows above that; null for the last rule. */
   counted_next_block: Generated<bigint | null>;
   counted_limit_units: Generated<bigint | null>;
   /** When the required number of providers agreed on the deposit. Null: only one provider has reported it. */
