@@ -298,6 +298,7 @@ const UNFINISHED_WORK_SQL = `
   select array_agg(what order by what) as open from (
     select 'seen ' || movement_id as what from ${LISTED_DEPOSITS} as listed where status = 'seen'
     union all select 'stale ' || intent_id from holding where is_stale
+    union all select 'quarantined ' || intent_id from quarantine
     union all select 'waiting ' || deposit.movement_id from ${LISTED_DEPOSITS} as deposit join intent on intent.id = deposit.intent_id
       where deposit.status = 'confirmed' and (intent.price_token_units is null or intent.received_units * 10000
         < intent.price_token_units * (10000 - intent.underpay_tolerance_bps)) is distinct from true

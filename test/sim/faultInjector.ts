@@ -21,6 +21,8 @@ import type { Trace } from "./trace.ts";
 const NORMAL_FEE = 1_000_000_000n;
 const EXTRA_REORG_DEPTH_MAX = 24;
 const UNTAGGED_FINALITY_DEPTH = 1_100;
+/** With slower ones, a run that heals lacks the blocks by which a single provider may lag. */
+const SLOWEST_BLOCK_MS = 600_000;
 const EXTRA_BLOCKS_INTERVAL_MS = 3_600_000;
 /** A day is longer than a run may take to heal, so whatever waits for the former time is stuck. */
 const CLOCK_STEPS_MS = [-600_000, -3_600_000, -86_400_000, 3_600_000] as const;
@@ -164,7 +166,8 @@ export class FaultInjector {
   }
 
   #mineContinuously(chain: SimChain): void {
-    const delayMs = chain.plan.blockMs * this.slowdown * (0.6 + this.#random.number() * 0.8);
+    const blockMs = Math.min(chain.plan.blockMs * this.slowdown, SLOWEST_BLOCK_MS);
+    const delayMs = blockMs * (0.6 + this.#random.number() * 0.8);
     this.#scheduler.after(delayMs, () => {
       if (chain.haltedUntilMs <= this.#scheduler.nowMs) this.mine(chain);
       this.#mineContinuously(chain);

@@ -88,11 +88,6 @@ export class SimDatabase {
     this.#forgetPrepared();
   }
 
-  /** Whether something temporary refuses rows. */
-  get isRefusing(): boolean {
-    return this.#temporary.length > 0;
-  }
-
   removeTemporary(): void {
     for (const statement of this.#temporary) this.query(statement);
     this.#temporary = [];

@@ -261,8 +261,8 @@ class Simulation {
     const found = this.#database.rows(this.#checks.sql, this.#checks.parameters) as Violation[];
     const isExpected = ({ rule }: Violation) =>
       (rule === "sweep-empties-inbox" && !isFinal && this.#findsTransfersLate) ||
-      // A refused deposit is quarantined.
-      (rule === "deposit-matches-movement" && this.#database.isRefusing);
+      // A refused deposit is quarantined until it is tried again.
+      (rule === "deposit-matches-movement" && !isFinal && this.#plan.scene === "refusedRow");
     const violation = found.find((each) => !isExpected(each));
     if (violation) this.#violate(violation);
     this.#checkCountedDeposits();

@@ -11,6 +11,7 @@ const FAST = 1_000;
 const STANDARD = 2_000;
 const PPM = 1_000_000n;
 const PPM_PER_BPS = 100;
+const LIFE_MS_MIN = 4_000;
 
 export type AttestedMessage = {
   message: string;
@@ -22,7 +23,7 @@ export type AttestedMessage = {
 /** `attestedBlock`: the highest block of which it has signed something. */
 type ServedChain = {
   readonly chain: ScriptedChain;
-  readonly plan: Pick<ChainPlan, "toleratedReorgDepth" | "finalityLag">;
+  readonly plan: Pick<ChainPlan, "toleratedReorgDepth" | "finalityLag" | "blockMs">;
   attestedBlock: number;
 };
 
@@ -92,7 +93,7 @@ export class AttestationService {
     if (known === undefined && depth < BigInt(isFast ? this.#fastDepth(side) : this.#finalDepth(side)))
       return pending(sent, threshold <= FAST && !isFast ? "insufficient_fee" : null);
     const head = settle.chain.head.number;
-    const blocks = isFast && known === undefined && this.#isSignedLate() ? 0 : this.#plan.expiresAfterBlocks;
+    const blocks = isFast && known === undefined && this.#isSignedLate() ? 0 : this.#lifeOf(settle);
     const fields = isFast
       ? { threshold: FAST, feeUnits, expirationBlock: head + BigInt(blocks) }
       : { threshold: STANDARD, feeUnits: 0n, expirationBlock: 0n };
@@ -100,6 +101,11 @@ export class AttestationService {
     this.#signed.set(nonce, { message, expirationBlock: fields.expirationBlock, renewFromMs: undefined });
     side.attestedBlock = Math.max(side.attestedBlock, Number(blockNumber));
     return complete(message);
+  }
+
+  /** Long enough that a transaction can be mined in time where blocks are short. */
+  #lifeOf({ plan }: ServedChain): number {
+    return Math.max(this.#plan.expiresAfterBlocks, Math.ceil(LIFE_MS_MIN / plan.blockMs));
   }
 
   #fastDepth({ plan }: ServedChain): number {

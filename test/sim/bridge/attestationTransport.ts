@@ -118,10 +118,13 @@ export class AttestationNetwork {
   #messagesOf(domain: number, chainTx: string): AttestedMessage[] {
     const { service, mistakes } = this;
     const messages = service.messagesOf(domain, chainTx);
-    const mistaken = service.messagesOf(domain, mistakes.get(`${domain}/${chainTx}`) ?? "");
+    const other = mistakes.get(`${domain}/${chainTx}`);
+    if (other === undefined) return messages;
+    const mistaken = service.messagesOf(domain, other);
     const isSigned = (all: readonly AttestedMessage[]) =>
       all.length > 0 && all.every(({ status }) => status === "complete");
-    if (!isSigned(mistaken) || !isSigned(messages)) return messages;
+    // As if it had seen nothing before it can mistake them.
+    if (!isSigned(mistaken) || !isSigned(messages)) return [];
     mistakes.delete(`${domain}/${chainTx}`);
     return mistaken;
   }

@@ -3,11 +3,16 @@ import { parseProvenCrossings } from "../../../src/chain/evm/bridge/provenCrossi
 import type { ScriptedReceipt } from "../chain/transaction.ts";
 import { LISTED_DEPOSITS, type Violation } from "../invariants.ts";
 import type { SimDatabase } from "../simDatabase.ts";
-import { FEE_RECIPIENT, type SimChain, type TrackedIntent } from "../simWorld.ts";
+import { FEE_RECIPIENT, GAS_ADDRESS, type SimChain, type TrackedIntent } from "../simWorld.ts";
 import { nonceOf } from "./attestationService.ts";
 
 // Rules of crossings in the final state. The chains are the truth: their messages say what was burnt, and their events
 // what was given.
+
+/** Far below every minimum. */
+const SMALL_UNITS = 1_000n;
+const HOUR_S = 3_600;
+const STEPS_MAX = 4;
 
 type Burn = {
   chain: SimChain;
@@ -34,6 +39,7 @@ export function checkCrossings({ database, chains, intents }: BridgedWorld): Vio
     ...checkCosts(database, ofInboxes),
     ...checkDeposits(database, { burns, intents }),
     ...checkConservation({ burns, chains, intents }),
+    ...checkSmallMints(chains),
   ];
 }
 
@@ -90,8 +96,15 @@ function checkCosts(database: SimDatabase, burns: readonly Burn[]): Violation[] 
   }[];
   return rows.flatMap(({ id, chain, chain_tx, mint, gross, cost }) => {
     const own = burns.find(({ name }) => name === mint);
-    const isOfBurn = own?.chain.chain.caip2 === chain && own.chainTx === chain_tx;
-    if (isOfBurn && own.feeUnits === cost && own.units === gross) return [];
+    // The service may answer one of two equal burns of an inbox with the proof of the other one.
+    const isOfBurn = burns.some(
+      (burn) =>
+        burn.chain.chain.caip2 === chain &&
+        burn.chainTx === chain_tx &&
+        burn.sender === own?.sender &&
+        burn.units === own.units,
+    );
+    if (isOfBurn && own !== undefined && own.feeUnits === cost && own.units === gross) return [];
     const subject = `${id}: ${gross} of ${own?.units}, cost ${cost} of ${own?.feeUnits}`;
     return [{ rule: "a bridged settlement differs from its burn", subject }];
   });
@@ -165,6 +178,23 @@ function checkConservation({
   const inboxAccounts = new Set([...inboxes].map(toMessageAccount));
   for (const { sender, units, feeUnits } of burns) if (inboxAccounts.has(sender)) held += feeUnits ?? units;
   return paid === held ? [] : [{ rule: "money is missing or was added", subject: `paid ${paid}, found ${held}` }];
+}
+
+/** What a burn of a few units gives is received by the service at most once an hour. */
+function checkSmallMints(chains: readonly SimChain[]): Violation[] {
+  return chains.flatMap((chain) => {
+    const { bridge } = chain.chain;
+    if (bridge === undefined || (chain.plan.tokens[0]?.minimumUnits ?? 0n) < SMALL_UNITS) return [];
+    const small = receiptsOf(chain).filter(({ sender, logs }) => {
+      const mints = parseProvenCrossings(logs, bridge).filter(({ direction }) => direction === "in");
+      return sender === GAS_ADDRESS && mints.length > 0 && mints.every(({ units }) => units < SMALL_UNITS);
+    });
+    const firstS = chain.chain.blockAt(BigInt(chain.firstBlock))?.timestampS ?? 0;
+    // A clock that steps frees a turn early.
+    const turns = Math.floor((chain.chain.head.timestampS - firstS) / HOUR_S) + 1 + STEPS_MAX;
+    const rule = "the service receives what is worth less than its transaction";
+    return small.length <= turns ? [] : [{ rule, subject: `${small.length} times in ${turns} turns` }];
+  });
 }
 
 function sumUnits(moves: readonly { units: bigint }[]): bigint {

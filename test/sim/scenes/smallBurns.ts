@@ -9,7 +9,7 @@ import { sceneCreate, shapeBridged, withMinimum, BRIDGE_FAULTS, CHAIN_FAULTS, ty
 /** As many as fit the gas of a transaction. */
 const BURNS_PER_TRANSACTION = 90;
 const HONEST_UNITS = 9_000_000n;
-const PATIENCE_MS = 1_800_000;
+const PATIENCE_MS = 3 * 3_600_000;
 
 export const smallBurns: Scene = {
   name: "smallBurns",
