@@ -31,6 +31,7 @@ const SMALL_BENCHES: readonly (readonly string[])[] = [
   ["dust", "--transfers=100", "--per-block=20"],
   ["dust", "--at-once=600", "--rounds=1"],
   ["history", "--movements=200", "--payments=2"],
+  ["history", "--skewed", "--movements=2000", "--payments=2"],
   ["throughput", "--movements=200", "--runs=1"],
   ["floods", "--requests=500"],
   ["gas"],

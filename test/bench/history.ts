@@ -11,15 +11,18 @@ import { openBenchService, type BenchIntent, type BenchService } from "./service
 const MOVEMENTS = 100_000;
 const PAYMENTS = 21;
 const WARM_UP_PAYMENTS = 3;
+/** Payments of a skewed history: fewer than a hundred deposits, and everything else is dust. */
+const SKEWED_PAYMENTS = 96;
 const BLOCKS = 1_100;
 const HISTORY_BLOCKS = { first: 1, last: 1_000 };
 /** The ratio of the times with history to those without that is acceptable. */
 const RATIO_GOAL = 1.2;
 
-const USAGE = `Usage: npm run bench -- history [--movements=${MOVEMENTS}] [--payments=${PAYMENTS}]
+const USAGE = `Usage: npm run bench -- history [--movements=${MOVEMENTS}] [--payments=${PAYMENTS}] [--skewed]
 
   --movements  recorded movements before the measured payments; half of them in one inbox
-  --payments   measured payments of each kind on each side`;
+  --payments   measured payments of each kind on each side
+  --skewed     fewer than a hundred deposits; the rest is dust, nine tenths of it in one inbox`;
 
 type Side = { service: BenchService; busy: BenchIntent; newMs: number[]; busyMs: number[] };
 
@@ -29,6 +32,7 @@ export async function benchHistory(): Promise<void> {
     options: {
       movements: { type: "string", default: String(MOVEMENTS) },
       payments: { type: "string", default: String(PAYMENTS) },
+      skewed: { type: "boolean", default: false },
       help: { type: "boolean" },
     },
   });
@@ -62,8 +66,10 @@ export async function benchHistory(): Promise<void> {
     await service.settle(busy);
     await service.stop();
     // The deposit, and two legs of its settlement. Payments come in fours.
-    const payments = Math.ceil(count / 12) * 4;
-    const history = { patternIntentId: pattern.id, busyIntentId: busy.id, payments, intents: payments };
+    const wanted = Math.ceil(count / 12) * 4;
+    const payments = values.skewed ? Math.min(SKEWED_PAYMENTS, wanted) : wanted;
+    const dust = values.skewed ? Math.max(0, count - payments * 3) : 0;
+    const history = { patternIntentId: pattern.id, busyIntentId: busy.id, payments, intents: payments, dust };
     if (payments > 0) await fillHistory(service.url, { ...history, blocks: HISTORY_BLOCKS });
     return { service, busy, newMs: [], busyMs: [] };
   }
