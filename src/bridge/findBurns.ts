@@ -3,7 +3,6 @@ import { findWatchedChain } from "../catalog/catalog.ts";
 import { isReadByAccounts, type Chain } from "../chain/chain.ts";
 import type { Db } from "../db/database.ts";
 import { isDue } from "../db/due.ts";
-import type { Caip2 } from "../kernel/caip.ts";
 import { warnRepeated } from "../kernel/alarm/repeatedWarning.ts";
 import { addMs } from "../kernel/clock.ts";
 import { SEARCH_PAUSE_MS, searchInbox } from "../watch/reconcile/searchDifference.ts";
@@ -16,6 +15,7 @@ import {
   writeBurnSearch,
   type AwaitedBurn,
 } from "../watch/store/awaitedBurnStore.ts";
+import { HAS_OPEN_BURN } from "./openBurn.ts";
 import { findCursor } from "../watch/store/store.ts";
 
 // A provider that hides a payment and the burn that took it leaves the inbox as empty as the books say. Only the mint
@@ -39,7 +39,7 @@ export async function findBurns(world: WatchWorld, chain: Chain): Promise<void> 
   if (domain === undefined || isReadByAccounts(chain)) return;
   const bridge = `cctp-v2/${domain}`;
   const at = world.clock.now();
-  const mints = await listDueMints(world.db, { chain: chain.caip2, bridge, at });
+  const mints = await listDueMints(world.db, { bridge, at });
   const idsOf = (isChosen: (mint: DueMint) => boolean) => mints.filter(isChosen).map(({ mintId }) => mintId);
   await deleteAwaitedBurns(
     world.db.root,
@@ -59,16 +59,11 @@ export async function findBurns(world: WatchWorld, chain: Chain): Promise<void> 
  * `isOpen`: the proof of an open burn of the same inbox and amount may name it yet. A search that has begun ends first:
  * it may have found the burn and not yet the payment.
  */
-async function listDueMints(
-  db: Db,
-  { chain, bridge, at }: { chain: Caip2; bridge: string; at: Date },
-): Promise<DueMint[]> {
+async function listDueMints(db: Db, { bridge, at }: { bridge: string; at: Date }): Promise<DueMint[]> {
   const { rows } = await sql<DueMint>`/* named: list_due_mints */
     select awaited.mint_id as "mintId",
       mint.orphaned_at is not null or coalesce(known.status = 'landed', false) as "isOver", known.status is not null as "isKnown",
-      exists (
-        select from crossing where crossing.status = 'burned' and crossing.mint is null and crossing.chain = ${chain}
-          and crossing.intent_id = mint.intent_id and crossing.units = mint.amount_units + mint.bridge_fee_units) as "isOpen"
+      ${HAS_OPEN_BURN} as "isOpen"
     from (
       select mint_id from awaited_burn
       where bridge = ${bridge} and searched_number is null and ${isDue("next_at", { now: at, waitMsMax: AWAITED_WAIT_MS_MAX })}

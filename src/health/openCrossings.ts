@@ -3,6 +3,7 @@ import { PROOF_REFUSED, QUEUE } from "../bridge/store.ts";
 import { array } from "../db/parameters.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { addMs, DAY_MS } from "../kernel/clock.ts";
+import { HAS_OPEN_BURN } from "../bridge/openBurn.ts";
 import type { World } from "../world.ts";
 
 /** A fast crossing takes minutes. A standard one takes the finality of its chain, which varies. */
@@ -105,7 +106,7 @@ async function listUnknown({ db, clock }: CrossingWorld): Promise<UnknownBurns[]
       (array_agg(mint.intent_id order by awaited.mint_id))[1] as intent,
       (array_agg(mint.chain_tx order by awaited.mint_id))[1] as "chainTx"
     from awaited_burn awaited join movement mint on mint.id = awaited.mint_id
-    where awaited.unexplained_since < ${addMs(clock.now(), -UNKNOWN_BURN_MS)}
+    where awaited.unexplained_since < ${addMs(clock.now(), -UNKNOWN_BURN_MS)} and not ${HAS_OPEN_BURN}
     group by mint.chain`.execute(db.root);
   return rows;
 }

@@ -8,6 +8,7 @@ import { evmTerms } from "../../src/chain/evm/send/settleCall.ts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import { toSettleItem } from "../../src/intent/pins/ownInbox.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
+import { suspendMints } from "../../src/settlement/crossing/suspendMints.ts";
 import { settlementRecord } from "../../src/settlement/settlementRecord.ts";
 import { openBridgedRoad, type BridgedRoad } from "../support/bridgedRoad.ts";
 import type { TestChain } from "../support/chain.ts";
@@ -156,6 +157,8 @@ describe("a payment and its burn that the only provider of their chain hides", (
     const searches = await road.db.root.selectFrom("awaited_burn").select(["attempts", "searched_number"]).execute();
     assert.deepEqual(searches, [{ attempts: 0, searched_number: null }], "no search has begun");
     road.advance(STEP_MS);
+    const suspended = await suspendMints(road.world, home.caip2);
+    assert.deepEqual([suspended, await unknownBurns()], [0, []], "after it stepped forward again");
     await searchBurns();
     road.attestation.setAnswering(true);
     await road.untilLanded(intent);

@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { HAS_OPEN_BURN } from "../../bridge/openBurn.ts";
 import { refreshHoldings } from "../../deposit/dust/dustStore.ts";
 import type { Db, Tx } from "../../db/database.ts";
 import { array } from "../../db/parameters.ts";
@@ -90,6 +91,7 @@ async function listUnexplained(db: Db["root"], { settleChain, at }: { settleChai
     where mint.orphaned_at is null and mint.direction = 'in' and mint.explained_by is not null
       and (awaited.searched_number is null or awaited.unexplained_since <= ${addMs(at, -SEARCHED_AFTER_MS)})
       and not exists (select from crossing where crossing.settle_chain = mint.chain and crossing.mint = mint.explained_by)
+      and not ${HAS_OPEN_BURN}
       and not exists (
         select from movement departure where departure.intent_id = mint.intent_id and departure.chain = mint.chain
           and departure.token = mint.token and departure.direction = 'out' and departure.orphaned_at is null
