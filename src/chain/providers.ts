@@ -237,6 +237,10 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
     return this.ask((reader) => reader.tokenDecimals(token));
   }
 
+  tokenSymbol(token: string): Promise<string | undefined> {
+    return this.ask(async (reader) => reader.tokenSymbol?.(token));
+  }
+
   /**
    * What every provider answers alike and nobody can parse must not stop what stands beside it, so the request is
    * repeated without it.

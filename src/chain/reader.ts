@@ -190,6 +190,8 @@ export interface ChainReader {
   holdings?(token: string, owners: readonly string[]): Promise<Holdings>;
   /** Undefined when there is no token at the address. */
   tokenDecimals(token: string): Promise<number | undefined>;
+  /** What the token calls itself; undefined when it does not. Absent where tokens have no names of their own. */
+  tokenSymbol?(token: string): Promise<string | undefined>;
 }
 
 /** The chain refuses the request itself: retries and other providers give the same result. */

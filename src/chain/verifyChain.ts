@@ -15,6 +15,8 @@ export async function verifyChain(config: ChainConfig, chain: Chain): Promise<Ch
     await chain.providers.verify();
     for (const token of config.tokens) await verifyToken(config, chain, token);
     await chain.sender.verify(config);
+    for (const message of await compareSymbols(config, chain))
+      chain.providers.warn({ key: message, fields: {}, message });
     return "verified";
   } catch (error) {
     if (!(error instanceof ProviderFailed)) throw error;
@@ -25,6 +27,22 @@ export async function verifyChain(config: ChainConfig, chain: Chain): Promise<Ch
     });
     return "unreachable";
   }
+}
+
+/** A sentence for each token that calls itself differently on the chain. Decimals say nothing of which token an address is. */
+export async function compareSymbols({ name, tokens }: ChainConfig, { providers }: Chain): Promise<string[]> {
+  const sentences: string[] = [];
+  for (const { symbol, address } of tokens) {
+    const found = await providers.tokenSymbol(address);
+    if (found === undefined || plainSymbol(found) === plainSymbol(symbol)) continue;
+    sentences.push(`${name}: the token ${address} calls itself "${found}", and ${symbol} is configured.`);
+  }
+  return sentences;
+}
+
+/** Tether writes its name with a sign of its own. */
+function plainSymbol(symbol: string): string {
+  return symbol.replaceAll("₮", "T").toLowerCase();
 }
 
 async function verifyToken(config: ChainConfig, chain: Chain, token: ChainConfig["tokens"][number]): Promise<void> {

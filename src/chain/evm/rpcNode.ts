@@ -1,3 +1,4 @@
+import { parseSymbol } from "./rpc/parseSymbol.ts";
 import { zeroAddress } from "@tributary/inbox/terms";
 import { caip2, type Caip2 } from "../../kernel/caip.ts";
 import {
@@ -59,6 +60,8 @@ const CONNECTIONS_MAX = 8;
 
 const BALANCE_OF = "0x70a08231";
 const DECIMALS = "0x313ce567";
+/** The selector of symbol(). */
+const SYMBOL = "0x95d89b41";
 
 export type EvmNodeOptions = {
   caip2: Caip2;
@@ -226,6 +229,15 @@ export class JsonRpcNode implements EvmNode {
     if (!(await this.hasCode(token))) return undefined;
     try {
       return parseSafeInteger(await this.call({ to: token, data: DECIMALS }), "a token's decimals");
+    } catch (error) {
+      if (error instanceof CallReverted) return undefined;
+      throw error;
+    }
+  }
+
+  async tokenSymbol(token: string): Promise<string | undefined> {
+    try {
+      return parseSymbol(await this.call({ to: token, data: SYMBOL }));
     } catch (error) {
       if (error instanceof CallReverted) return undefined;
       throw error;

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { verifyChain } from "../../chain/verifyChain.ts";
+import { compareSymbols, verifyChain } from "../../chain/verifyChain.ts";
 import { ProviderFailed } from "../../chain/reader.ts";
 import { ChainMismatch } from "../../chain/providers.ts";
 import type { ChainConfig } from "../../config/config.ts";
@@ -64,10 +64,15 @@ async function checkChain(world: World, config: ChainConfig, sample: ChainSample
     const verdict = await verifyChain(config, chain);
     if (verdict === "unreachable" || head === undefined)
       return [watched, failFinding(`${config.name}: provider`, "no provider answers")];
-    const [agreement, feeds] = await Promise.all([checkAgreement(world, config, chain), checkFeeds(config, chain)]);
+    const [agreement, feeds, symbols] = await Promise.all([
+      checkAgreement(world, config, chain),
+      checkFeeds(config, chain),
+      compareSymbols(config, chain),
+    ]);
     return [
       { what: `${config.name}: configuration`, verdict: "ok", found: `matches the chain at block ${head.number}` },
       watched,
+      ...symbols.map((found): Finding => ({ what: `${config.name}: symbols`, verdict: "warn", found })),
       ...blockTimeFindings(sample),
       ...agreement,
       ...feeds,

@@ -15,6 +15,7 @@ import {
 } from "../../sender.ts";
 import { CallReverted } from "../node.ts";
 import { openEvmBridge } from "../bridge/evmBridge.ts";
+import { settlementDataFee } from "./dataFee.ts";
 import { formatPrice, limitFees, priceOf, requestFees } from "./fees.ts";
 import { deleteOutgoingBytes } from "../../outgoing/outgoingStore.ts";
 import { processOutgoingTransactions } from "./processOutgoingTransactions.ts";
@@ -97,8 +98,11 @@ export class EvmSender implements ChainSender {
   }
 
   async settlementFee(): Promise<bigint> {
-    const quote = await this.#context.providers.fees();
-    return SETTLEMENT_GAS * limitFees(quote, this.#context.feeCeiling.maxFeePerGas).maxFeePerGas;
+    const { providers, feeCeiling } = this.#context;
+    const { maxFeePerGas } = limitFees(await providers.fees(), feeCeiling.maxFeePerGas);
+    return (
+      SETTLEMENT_GAS * maxFeePerGas + (await settlementDataFee(providers, { gasLimit: SETTLEMENT_GAS, maxFeePerGas }))
+    );
   }
 
   async feeStatus(): Promise<{ isWithinCeiling: boolean; text: string }> {
