@@ -1,4 +1,4 @@
-import { parseSymbol } from "./rpc/parseSymbol.ts";
+import { readDecimals, readSymbol } from "./tokenDetails.ts";
 import { zeroAddress } from "@tributary/inbox/terms";
 import { caip2, type Caip2 } from "../../kernel/caip.ts";
 import {
@@ -31,7 +31,7 @@ import { mayContainTransfer } from "./filter/logsBloom.ts";
 import { toProviderError, toSubmitOutcome } from "./rpc/rpcErrors.ts";
 import { Feature } from "../rpc/feature.ts";
 import { parseArray, parseObject } from "../rpc/jsonValues.ts";
-import { parseBytes, parseHash, parseQuantity, parseSafeInteger, toHex } from "./rpc/rpcValues.ts";
+import { parseBytes, parseHash, parseQuantity, toHex } from "./rpc/rpcValues.ts";
 import { FEE_HISTORY_BLOCKS, FEE_HISTORY_PERCENTILE, toFeeQuote } from "./rpc/parseFees.ts";
 import { toBlockCall, toCallParameter, toReceiptCall } from "./rpc/calls.ts";
 import { requestBlocks } from "./rpc/blockCalls.ts";
@@ -59,9 +59,6 @@ const LOGS_TIMEOUT_MS = 60_000;
 const CONNECTIONS_MAX = 8;
 
 const BALANCE_OF = "0x70a08231";
-const DECIMALS = "0x313ce567";
-/** The selector of symbol(). */
-const SYMBOL = "0x95d89b41";
 
 export type EvmNodeOptions = {
   caip2: Caip2;
@@ -224,24 +221,12 @@ export class JsonRpcNode implements EvmNode {
     return balances;
   }
 
-  async tokenDecimals(token: string): Promise<number | undefined> {
-    // Calls to an address without code return nothing, which is no fault of the provider.
-    if (!(await this.hasCode(token))) return undefined;
-    try {
-      return parseSafeInteger(await this.call({ to: token, data: DECIMALS }), "a token's decimals");
-    } catch (error) {
-      if (error instanceof CallReverted) return undefined;
-      throw error;
-    }
+  tokenDecimals(token: string): Promise<number | undefined> {
+    return readDecimals(this, token);
   }
 
-  async tokenSymbol(token: string): Promise<string | undefined> {
-    try {
-      return parseSymbol(await this.call({ to: token, data: SYMBOL }));
-    } catch (error) {
-      if (error instanceof CallReverted) return undefined;
-      throw error;
-    }
+  tokenSymbol(token: string): Promise<string | undefined> {
+    return readSymbol(this, token);
   }
 
   async hasCode(address: string): Promise<boolean> {
