@@ -33,7 +33,7 @@ export const TEST_RUN: TestRunSetup = {
         "packages/checkout/test/**",
         "test/architecture/**",
         "test/architecture.test.ts",
-        "test/client/generated.test.ts",
+        "test/client/{generated,webhooks}.test.ts",
         "test/docs/*.test.ts",
         "contracts/test/{pages,mutants,passed}.test.ts",
         "test/sim/{chain/**,parseArguments.test.ts}",
