@@ -17,8 +17,8 @@ const KILLS_PER_PAIR_RUN = 6;
 const PROGRAM_MUTANT_PARTS = 8;
 /** A number that three does not divide: what becomes of the sent transactions changes with every end of a process. */
 const SOLANA_CRASH_PARTS = 7;
-/** Of 100 seeds with 25 payments each. */
-const ASKED_PARTS = 4;
+/** Of 50 seeds with 25 payments each. */
+const ASKED_PARTS = 8;
 /** Of 20 seeds with 50 intents each. */
 const MONEY_PARTS = 2;
 /** Of 50 loads of the page each. */
@@ -41,6 +41,12 @@ export const DEEP_PARTS: readonly DeepPart[] = [
   { name: "everything is recovered without the service", command: ["test/drill/main.ts"], seconds: 35 },
   { name: "the same by the page", command: ["test/drill/main.ts", "--page"], seconds: 60 },
   ...seedParts(),
+  {
+    name: "all seeds of the simulator that failed once",
+    command: ["scripts/test.ts", "--workers=1", "test/sim/sim.test.ts"],
+    environment: { SIM_CORPUS: "all" },
+    seconds: 70,
+  },
   ...mutantParts(),
   ...crashParts(),
   ...programMutantParts(),
@@ -107,7 +113,12 @@ export const DEEP_PARTS: readonly DeepPart[] = [
     command: ["scripts/test.ts", "--isolate", "--workers=1", "src/{event,inbox,intent,ledger,merchant,view}/**"],
     seconds: 45,
   },
-  ...["src/watch/**", "src/deposit/**", "test/road/{ledger,purge*,settleFees}.test.ts"].map((files) => ({
+  ...[
+    "src/watch/**",
+    "src/deposit/**",
+    "src/{settlement,event,priming,http,chain/solana}/**",
+    "test/road/{ledger,purge*,settleFees}.test.ts",
+  ].map((files) => ({
     name: `on the embedded database: ${files}`,
     command: ["scripts/test.ts", "--workers=1", files],
     environment: { TEST_DATABASE: "pglite" },
@@ -154,10 +165,10 @@ export const DEEP_PARTS: readonly DeepPart[] = [
     seconds: 120,
   })),
   ...Array.from({ length: ASKED_PARTS }, (_, part) => ({
-    name: `2,500 random payments of what the page asks for, ${part + 1} of ${ASKED_PARTS}`,
+    name: `1,250 random payments of what the page asks for, ${part + 1} of ${ASKED_PARTS}`,
     command: ["scripts/test.ts", "--workers=1", "src/http/checkout/state/remaining.test.ts"],
-    environment: { TRIBUTARY_ASKED_FIRST: String(part * 100 + 1), TRIBUTARY_ASKED_SEEDS: "100" },
-    seconds: 150,
+    environment: { TRIBUTARY_ASKED_FIRST: String(part * 50 + 1), TRIBUTARY_ASKED_SEEDS: "50" },
+    seconds: 170,
   })),
   {
     name: "every screen of the checkout page",

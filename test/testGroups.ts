@@ -8,14 +8,20 @@ import { shareTestServer } from "./support/database.ts";
 /** Modules whose one instance all files of a process use. */
 const TEST_APIS = ["test/support/api.ts", "test/support/remoteGateApi.ts", "test/support/testDatabaseFailures.ts"];
 
-/** Files of the operations' folder that measure memory or sockets, or draw pages in frames. */
-const ALONE = "test/http/@(connectionLimits|memory|rawHttp|embed|sdk|sdkBundle).test.ts";
+/** Files of the operations' folder that measure memory or sockets. */
+const ALONE = "test/http/@(connectionLimits|memory|rawHttp).test.ts";
 const CONCURRENT = "test/http/@(limits|idempotencyKey|createRace).test.ts";
 const PAGES = "test/http/@(checkout|checkoutEvents|checkoutRoutes|checkoutState|docs).test.ts";
 
 export const TEST_RUN: TestRunSetup = {
   groups: [
     { name: "http, alone", files: [ALONE] },
+    {
+      name: "pages in frames",
+      files: ["test/http/{embed,sdk,sdkBundle}.test.ts"],
+      isShared: true,
+      preload: [...TEST_APIS, "test/support/sharedBrowser.ts"],
+    },
     { name: "pages", files: [PAGES], isShared: true, preload: [...TEST_APIS, "test/support/sharedBrowser.ts"] },
     { name: "http, concurrent", files: [CONCURRENT], isShared: true, preload: TEST_APIS },
     { name: "http", files: ["test/http/**"], isShared: true, preload: TEST_APIS },
@@ -95,10 +101,16 @@ export const TEST_RUN: TestRunSetup = {
       preload: ["test/support/devWorld.ts"],
     },
     {
+      name: "checkout beside a dev world",
+      files: ["test/checkout/{demoShop,embeddedPayment,marks,payment,readmeCheck,solanaPayment}.test.ts"],
+      isShared: true,
+      preload: ["test/support/devWorld.ts", "test/support/sharedBrowser.ts"],
+    },
+    {
       name: "checkout",
       files: ["test/checkout/**"],
       isShared: true,
-      preload: [...TEST_APIS, "test/support/devWorld.ts", "test/support/sharedBrowser.ts"],
+      preload: [...TEST_APIS, "test/support/sharedBrowser.ts"],
     },
     { name: "recover", files: ["test/recover/**"], isShared: true, preload: ["test/support/sharedBrowser.ts"] },
     { name: "cost", files: ["test/cost/**"], isShared: true },
@@ -127,7 +139,8 @@ export const TEST_RUN: TestRunSetup = {
     "test/cli/serve.test.ts": 27,
     "test/cli/watch.test.ts": 16,
     "test/cli/hub.test.ts": 15,
-    checkout: 120,
+    "checkout beside a dev world": 90,
+    checkout: 90,
     cost: 70,
     recover: 70,
     "test/alarm/alarms.test.ts": 20,
@@ -146,12 +159,10 @@ export const TEST_RUN: TestRunSetup = {
     deposit: 30,
     "test/cli/secretLeaks.test.ts": 30,
     programs: 25,
-    "test/http/sdk.test.ts": 20,
-    "test/http/embed.test.ts": 16,
+    "pages in frames": 40,
     "test/http/connectionLimits.test.ts": 15,
     "test/crash/shutdown.test.ts": 18,
     "src/chain/evm/send/nonceRecovery.test.ts": 14,
-    "test/http/sdkBundle.test.ts": 14,
     "programs/test/fuzz.test.ts": 12,
     "test/tools/tools.test.ts": 12,
     "src/db/pglite/pglite.test.ts": 10,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { openTestDatabase } from "../../test/support/database.ts";
+import { openTestDatabase, thoroughDatabase } from "../../test/support/database.ts";
 import { insertIntent } from "../../test/support/intents.ts";
 import type { Db } from "../db/database.ts";
 import type { IntentRow } from "../intent/store.ts";
@@ -17,7 +17,7 @@ const limits = { openTotal: 3, openPerAccount: 2, hourlyPerAccount: 3, keepMs: 2
 let db: Db;
 let intent: Omit<IntentRow, "seq">;
 before(async () => {
-  db = await openTestDatabase("pglite");
+  db = await openTestDatabase(thoroughDatabase);
   intent = await insertIntent(db);
 });
 after(() => db.close());

@@ -3,7 +3,7 @@ import { after, before, describe, test } from "node:test";
 import { sql } from "kysely";
 import { pino } from "pino";
 import { countMoney } from "../../test/support/countMoney.ts";
-import { databases, openTestDatabase } from "../../test/support/database.ts";
+import { openTestDatabase, thoroughDatabases } from "../../test/support/database.ts";
 import { insertIntent, TEST_CHAIN } from "../../test/support/intents.ts";
 import { recordMovements, setHead } from "../../test/support/movements.ts";
 import { stationWorld, type StationWorld } from "../../test/support/stationWorld.ts";
@@ -15,7 +15,7 @@ import { planSettlements } from "./planSettlements.ts";
 let txCount = 0;
 const newChainTx = () => `0xcc${(txCount += 1).toString(16).padStart(62, "0")}`;
 
-for (const kind of databases) {
+for (const kind of thoroughDatabases) {
   describe(`an intent whose rows fail, on ${kind}`, () => {
     let db: Db;
     let world: StationWorld;

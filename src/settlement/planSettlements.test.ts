@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { databases, openTestDatabase } from "../../test/support/database.ts";
+import { openTestDatabase, thoroughDatabases } from "../../test/support/database.ts";
 import { insertIntent, TEST_CHAIN } from "../../test/support/intents.ts";
 import { recordMovements, setHead } from "../../test/support/movements.ts";
 import { stationWorld, type StationWorld } from "../../test/support/stationWorld.ts";
@@ -17,7 +17,7 @@ const UNITS = 25_000_000n;
 let txCount = 0;
 const newChainTx = () => `0xaa${(txCount += 1).toString(16).padStart(62, "0")}`;
 
-for (const kind of databases) {
+for (const kind of thoroughDatabases) {
   describe(`minimums of settlements on ${kind}`, () => {
     const TERMS = { price_units: 100n, price_token_units: 100n, minimum_units: 50n };
     let db: Db;

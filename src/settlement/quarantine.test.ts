@@ -3,7 +3,7 @@ import { after, before, describe, test } from "node:test";
 import { sql } from "kysely";
 import { pino } from "pino";
 import { countMoney } from "../../test/support/countMoney.ts";
-import { databases, openTestDatabase } from "../../test/support/database.ts";
+import { openTestDatabase, thoroughDatabases } from "../../test/support/database.ts";
 import { openFaultyDatabase } from "../../test/support/faultyDatabase.ts";
 import { insertIntent, TEST_CHAIN } from "../../test/support/intents.ts";
 import { recordMovements, setHead } from "../../test/support/movements.ts";
@@ -19,7 +19,7 @@ const START = new Date("2026-11-01T13:00:00Z");
 let txCount = 0;
 const newChainTx = () => `0xbb${(txCount += 1).toString(16).padStart(62, "0")}`;
 
-for (const kind of databases) {
+for (const kind of thoroughDatabases) {
   describe(`quarantine of the settlement station on ${kind}`, () => {
     let db: Db;
     let world: StationWorld;

@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import { deriveTokenAccount } from "@tributary/inbox/solana/derive";
 import { tokenProgram } from "@tributary/inbox/solana/keys";
 import { countMoney } from "../../test/support/countMoney.ts";
-import { openTestDatabase } from "../../test/support/database.ts";
+import { openTestDatabase, thoroughDatabase } from "../../test/support/database.ts";
 import { insertIntent } from "../../test/support/intents.ts";
 import { recordMovements, setHead, type MovementInput } from "../../test/support/movements.ts";
 import {
@@ -36,7 +36,7 @@ let db: Db;
 let world: StationWorld;
 
 before(async () => {
-  db = await openTestDatabase("pglite");
+  db = await openTestDatabase(thoroughDatabase);
   const base = stationWorld(db);
   const config = { ...base.config, chains: [...base.config.chains, SOLANA_CHAIN_CONFIG] };
   world = { ...base, config, catalog: buildCatalog(config) };

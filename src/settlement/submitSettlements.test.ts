@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, test } from "node:test";
 import { sql } from "kysely";
 import { countMoney } from "../../test/support/countMoney.ts";
-import { databases, openTestDatabase } from "../../test/support/database.ts";
+import { openTestDatabase, thoroughDatabases } from "../../test/support/database.ts";
 import { insertAccount, insertIntent, randomAddress, TEST_CHAIN } from "../../test/support/intents.ts";
 import { recordMovements, setHead } from "../../test/support/movements.ts";
 import { chainStoringNoBytes, type Refusals } from "../../test/support/storingChain.ts";
@@ -23,7 +23,7 @@ const [TOKEN, OTHER_TOKEN] = [randomAddress(), randomAddress()];
 let txCount = 0;
 const newChainTx = () => `0xcc${(txCount += 1).toString(16).padStart(62, "0")}`;
 
-for (const kind of databases) {
+for (const kind of thoroughDatabases) {
   describe(`submitting settlements on ${kind}`, () => {
     let db: Db;
     let world: StationWorld;

@@ -11,7 +11,7 @@ import { randomLine, serveSlowSample, type SlowLine } from "../support/slowSampl
 // The page on lines that cut and delay the document: it always ends drawn, or says what to do.
 
 const skip = skipWithoutChromium;
-const LOADS = Number(process.env["SLOW_LOADS"] ?? 20);
+const LOADS = Number(process.env["SLOW_LOADS"] ?? 6);
 const WAIT_MS_MAX = 700;
 
 let browser: Browser | undefined;

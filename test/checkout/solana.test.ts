@@ -7,7 +7,8 @@ import { SOLANA_ADDRESS } from "../../packages/checkout/test/samples.ts";
 import { LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../src/dev/solana/fixtures.ts";
 import type { LocalSolana } from "../../src/dev/solana/startLocalSolana.ts";
 import type { Json, TestApi } from "../support/api.ts";
-import { openBrowser, skipWithoutChromium } from "../support/browser.ts";
+import { skipWithoutChromium } from "../support/browser.ts";
+import { sharedBrowser } from "../support/sharedBrowser.ts";
 import { openSample } from "../support/checkoutSamples.ts";
 import { createLocalIntent, openLocalSolanaApi } from "../support/localSolanaApi.ts";
 import { callRpc, createWallet, startTestSolana } from "../support/solana.ts";
@@ -29,7 +30,7 @@ describe("a payer on Solana", { skip }, () => {
   let baseUrl: string;
 
   before(async () => {
-    browser = await openBrowser();
+    browser = await sharedBrowser();
     solana = await startTestSolana({ name: "checkout page" });
     api = await openLocalSolanaApi(solana);
     baseUrl = await api.server.listen({ port: 0, host: "127.0.0.1" });
@@ -37,7 +38,6 @@ describe("a payer on Solana", { skip }, () => {
   });
 
   after(async () => {
-    await browser.close();
     await api.server.close();
   });
 
@@ -135,9 +135,8 @@ describe("the screens of a payment on Solana", { skip }, () => {
   let browser: Browser;
 
   before(async () => {
-    browser = await openBrowser();
+    browser = await sharedBrowser();
   });
-  after(async () => browser.close());
 
   async function onScreen(options: typeof DESK | typeof PHONE, name: string, use: (page: Page) => Promise<void>) {
     const context = await browser.newContext(options);

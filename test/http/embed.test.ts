@@ -5,6 +5,7 @@ import { buildCatalog } from "../../src/catalog/catalog.ts";
 import { processMovements } from "../../src/deposit/processMovements.ts";
 import { addPageOrigin, removePageOrigin } from "../../src/merchant/pageOrigins.ts";
 import {
+  listenTestApi,
   assertFault,
   openTestApi,
   testApi,
@@ -13,7 +14,8 @@ import {
   type Merchant,
   type TestApi,
 } from "../support/api.ts";
-import { openBrowser, skipWithoutChromium } from "../support/browser.ts";
+import { skipWithoutChromium } from "../support/browser.ts";
+import { sharedBrowser } from "../support/sharedBrowser.ts";
 import { TEST_CHAIN } from "../support/intents.ts";
 import { openMerchantSite, type MerchantSite } from "../support/merchantSite.ts";
 import { recordMovements, setHead } from "../support/movements.ts";
@@ -34,14 +36,13 @@ let evil: MerchantSite;
 
 before(async () => {
   api = await testApi();
-  base = await api.server.listen({ host: "127.0.0.1", port: 0 });
+  base = `http://127.0.0.1:${await listenTestApi(api)}`;
   [shop, evil] = await Promise.all([openMerchantSite(), openMerchantSite()]);
   merchant = await api.openMerchant();
-  if (skip === false) browser = await openBrowser();
+  if (skip === false) browser = await sharedBrowser();
 });
 
 after(async () => {
-  await browser?.close();
   await Promise.all([shop.close(), evil.close()]);
 });
 

@@ -43,7 +43,10 @@ export function spawnCli(args: readonly string[], variables: Variables, input?: 
   return child;
 }
 
-/** Commands that handle signals and uncaught errors, or read standard input. They always run as a process. */
+/**
+ * Commands that handle signals and uncaught errors, or read standard input. They always run as a process, but for
+ * `serve --check`, which ends by itself.
+ */
 const PROCESS_COMMANDS: ReadonlySet<string | undefined> = new Set(["serve", "dev", "init"]);
 /** Commands whose second word is part of their name. */
 const COMMAND_GROUPS: ReadonlySet<string | undefined> = new Set([
@@ -63,8 +66,9 @@ const ranAsProcess = new Set<string>();
  * by itself.
  */
 export async function runCli(args: readonly string[], variables: Variables = {}, input?: string): Promise<CliResult> {
-  const name = args.slice(0, COMMAND_GROUPS.has(args[0]) ? 2 : 1).join(" ");
-  if (ranAsProcess.has(name) && !PROCESS_COMMANDS.has(args[0])) return renderCli(args, variables);
+  const name = args.slice(0, COMMAND_GROUPS.has(args[0]) || args[1] === "--check" ? 2 : 1).join(" ");
+  const isProcess = PROCESS_COMMANDS.has(args[0]) && !args.includes("--check");
+  if (ranAsProcess.has(name) && !isProcess) return renderCli(args, variables);
   ranAsProcess.add(name);
   return runCliProcess(args, variables, input);
 }

@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { after, before } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { addPageOrigin } from "../../src/merchant/pageOrigins.ts";
-import { testApi, type Json, type Merchant, type TestApi } from "./api.ts";
-import { openBrowser, skipWithoutChromium } from "./browser.ts";
+import { listenTestApi, testApi, type Json, type Merchant, type TestApi } from "./api.ts";
+import { skipWithoutChromium } from "./browser.ts";
 import { openMerchantSite, type MerchantSite } from "./merchantSite.ts";
+import { sharedBrowser } from "./sharedBrowser.ts";
 
 // Pages of merchants that use the SDK, with the service on another origin.
 
@@ -70,14 +71,13 @@ export function useShops(open: () => Promise<TestApi> = testApi): Shops {
   const shops = new Shops();
   before(async () => {
     shops.api = await open();
-    shops.base = await shops.api.server.listen({ host: "127.0.0.1", port: 0 });
+    shops.base = `http://127.0.0.1:${await listenTestApi(shops.api)}`;
     [shops.shop, shops.evil] = await Promise.all([openMerchantSite(), openMerchantSite()]);
     shops.merchant = await shops.api.openMerchant();
     await addPageOrigin(shops.api.world, { accountId: shops.merchant.accountId, origin: shops.shop.origin });
-    if (skipWithoutChromium === false) shops.browser = await openBrowser();
+    if (skipWithoutChromium === false) shops.browser = await sharedBrowser();
   });
   after(async () => {
-    if (skipWithoutChromium === false) await shops.browser.close();
     await Promise.all([shops.shop.close(), shops.evil.close()]);
     if (open !== testApi) await shops.api.server.close();
   });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { pino } from "pino";
-import { openTestDatabase } from "../../../test/support/database.ts";
+import { openTestDatabase, thoroughDatabase } from "../../../test/support/database.ts";
 import { openSenderScene, type FalseAnswer } from "../../../test/support/solanaSender.ts";
 import type { ChainConfig } from "../../config/config.ts";
 import type { Db } from "../../db/database.ts";
@@ -14,7 +14,7 @@ const CONFIG = { tokens: [TOKEN] } as unknown as ChainConfig;
 
 let db: Db;
 before(async () => {
-  db = await openTestDatabase("pglite");
+  db = await openTestDatabase(thoroughDatabase);
 });
 after(() => db.close());
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { insertIntent } from "../../../test/support/intents.ts";
-import { openTestDatabase } from "../../../test/support/database.ts";
+import { openTestDatabase, thoroughDatabase } from "../../../test/support/database.ts";
 import { changedFields } from "../changedFields.ts";
 import { depositRecord } from "../../deposit/depositRecord.ts";
 import { intentRecord } from "../../intent/intentRecord.ts";
@@ -57,7 +57,7 @@ function storeAndShow(intent: IntentRow, object: object, previous: object | null
 }
 
 test("an event shows exactly the record of its resource, with the order of its fields", async (t) => {
-  const db = await openTestDatabase("pglite");
+  const db = await openTestDatabase(thoroughDatabase);
   t.after(() => db.close());
   const metadata = { order: "7", 10: [1.5, null, { z: "ä", a: true }] };
   const evm = await insertIntent(db, {

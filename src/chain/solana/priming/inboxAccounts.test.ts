@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import { deriveTokenAccount } from "@tributary/inbox/solana/derive";
 import { lamportsRentEnd } from "@tributary/inbox/solana/lamportBounds";
 import { pino } from "pino";
-import { openTestDatabase } from "../../../../test/support/database.ts";
+import { openTestDatabase, thoroughDatabase } from "../../../../test/support/database.ts";
 import { createWallet, payTokens } from "../../../../test/support/solana.ts";
 import { openSenderScene, type FalseAnswer, type SenderScene } from "../../../../test/support/solanaSender.ts";
 import type { Db } from "../../../db/database.ts";
@@ -21,7 +21,7 @@ const FEE = 7_000n;
 
 let db: Db;
 before(async () => {
-  db = await openTestDatabase("pglite");
+  db = await openTestDatabase(thoroughDatabase);
 });
 after(() => db.close());
 

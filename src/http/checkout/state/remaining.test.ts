@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { openTestDatabase } from "../../../../test/support/database.ts";
+import { openTestDatabase, thoroughDatabase } from "../../../../test/support/database.ts";
 import { bridgedChains } from "../../../../test/support/bridgedConfig.ts";
 import { countMoney } from "../../../../test/support/countMoney.ts";
 import { randomAddress, TEST_CHAIN } from "../../../../test/support/intents.ts";
@@ -48,7 +48,7 @@ let providers: Map<Caip2, ReturnType<typeof recordedChain>>;
 
 describe("what a payer is asked for", () => {
   before(async () => {
-    db = await openTestDatabase("pglite");
+    db = await openTestDatabase(thoroughDatabase);
     const clock = {
       now: () => new Date(1_900_000_000_000 + ms),
       monotonicMs: () => ms,
