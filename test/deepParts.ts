@@ -25,7 +25,7 @@ const MONEY_PARTS = 2;
 const SLOW_PARTS = 4;
 
 /** Their figures mean nothing at this size: each runs, so that none breaks unseen. */
-const SMALL_BENCHES: readonly (readonly string[])[] = [
+export const SMALL_BENCHES: readonly (readonly string[])[] = [
   ["burns", "--second=5", "--third=2000"],
   ["http", "--only=create,get,list", "--runs=1", "--accounts=1000"],
   ["dust", "--transfers=100", "--per-block=20"],
@@ -35,6 +35,11 @@ const SMALL_BENCHES: readonly (readonly string[])[] = [
   ["throughput", "--movements=200", "--runs=1"],
   ["floods", "--requests=500"],
   ["gas"],
+  ["strangers"],
+  ["solana"],
+  ["detect", "--only=live", "--small"],
+  ["outage", "--small", "--runs=1"],
+  ...["road", "size", "timing", "bridge", "checkout", "backfill"].map((name) => [name, "--small"]),
 ];
 
 export const DEEP_PARTS: readonly DeepPart[] = [

@@ -197,8 +197,9 @@ export async function assignSequences(tx: Tx, limit: number): Promise<SequencedE
       returning event.*
     )
     select ${sql.raw(shownColumns("numbered"))}, account.id as "accountId"
-    from numbered join account on account.number = numbered.account_number
-      left join intent on intent.seq = numbered.intent_number
+    from numbered
+      cross join lateral (select id from account where account.number = numbered.account_number offset 0) as account
+      left join lateral (select * from intent where intent.seq = numbered.intent_number offset 0) as intent on true
     order by numbered.position`.execute(tx);
   return rows;
 }

@@ -15,10 +15,11 @@ import { databases, openTestDatabase } from "../support/database.ts";
 import { stationWorld } from "../support/stationWorld.ts";
 import { resetRecordedState, insertInboxes } from "./detect/inboxes.ts";
 import { RANGE_BLOCKS, TOKEN, LAST_BLOCK, FIRST_BLOCK } from "./backfillNode.ts";
+import { sized } from "./sized.ts";
 
 // Measures catch-up after an outage: the same answers of one node, once discarded and once committed as rows.
 
-const RUNS = 5;
+const RUNS = sized(5, 1);
 const HITS = LAST_BLOCK - FIRST_BLOCK + 1;
 
 /** 2,000 blocks of 50 transfers (100,000 logs, about 63 MB), of which 2,000 go to 2,000 of 100,000 inboxes. */

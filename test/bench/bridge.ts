@@ -5,11 +5,12 @@ import { runLoops } from "../../src/loops/runLoops.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
 import { openBridgedRoad, type BridgedRoad } from "../support/bridgedRoad.ts";
 import type { TestChain } from "../support/chain.ts";
+import { sized } from "./sized.ts";
 
 // Measures from a bridge's complete attestation to the block of the landing, with all loops running and a block of the
 // settle chain every two seconds. The service completes at a moment that moves through the time of a block.
 
-const CROSSINGS = 10;
+const CROSSINGS = sized(10, 1);
 const BLOCK_S = 2;
 const BLOCKS_MAX = 2;
 const UNITS = 20_000_000n;

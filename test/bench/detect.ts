@@ -40,6 +40,7 @@ export async function benchDetect(): Promise<void> {
       only: { type: "string", default: PARTS.join(",") },
       runs: { type: "string", default: String(RUNS) },
       profiles: { type: "string" },
+      small: { type: "boolean" },
       help: { type: "boolean", default: false },
     },
   });

@@ -1,29 +1,10 @@
-// npm run bench -- <name>: each benchmark measures a figure and its reference in the same run. Each is loaded on
-// demand, so that none loads another's dependencies.
+import { BENCHES } from "./benches.ts";
 
-const benches: Readonly<Record<string, () => Promise<void>>> = {
-  backfill: async () => (await import("./backfill.ts")).benchBackfill(),
-  burns: async () => (await import("./burns.ts")).benchBurns(),
-  bridge: async () => (await import("./bridge.ts")).benchBridge(),
-  checkout: async () => (await import("./checkout.ts")).benchCheckout(),
-  detect: async () => (await import("./detect.ts")).benchDetect(),
-  dust: async () => (await import("./dust.ts")).benchDust(),
-  floods: async () => (await import("./floods.ts")).benchFloods(),
-  gas: async () => (await import("./gas.ts")).benchGas(),
-  history: async () => (await import("./history.ts")).benchHistory(),
-  http: async () => (await import("./http.ts")).benchHttp(),
-  outage: async () => (await import("./outage.ts")).benchOutage(),
-  road: async () => (await import("./road.ts")).benchRoad(),
-  solana: async () => (await import("./solana.ts")).benchSolana(),
-  size: async () => (await import("./size.ts")).benchSize(),
-  strangers: async () => (await import("./strangers.ts")).benchStrangers(),
-  throughput: async () => (await import("./throughput.ts")).benchThroughput(),
-  timing: async () => (await import("./timing.ts")).benchTiming(),
-};
+// npm run bench -- <name>. With `--small` the longer ones run at their smallest size.
 
 const [name = ""] = process.argv.slice(2);
-const bench = benches[name];
+const bench = BENCHES[name];
 if (bench === undefined) {
-  console.error(`Usage: npm run bench -- <name>, where <name> is one of ${Object.keys(benches).join(", ")}.`);
+  console.error(`Usage: npm run bench -- <name>, where <name> is one of ${Object.keys(BENCHES).join(", ")}.`);
   process.exitCode = 2;
 } else await bench();

@@ -19,6 +19,7 @@ import { openInstallation, type ServiceInstallation } from "../support/serviceIn
 import { TOKEN } from "./backfillNode.ts";
 import { startBenchChain, unwatchedAddress, toHex, TRANSFERS_A_BLOCK, type BenchChain } from "./detect/chain.ts";
 import { heading, median, percentile, tabulate } from "./detect/statistics.ts";
+import { sized } from "./sized.ts";
 
 /** As deep as a single provider is trusted to have all logs, at the common block time. */
 const REREAD_DEPTH = 16;
@@ -26,17 +27,17 @@ const REREAD_DEPTH = 16;
 // Compares answer latencies of a service that catches up on three days with those of an idle one. Both have just
 // started on the same rows and get the same requests at the same rate for the same time.
 
-const RUNS = 5;
+const RUNS = sized(5, 1);
 /** The template database: its state before the outage. */
 const TEMPLATE = "before";
 const CHAIN_ID = 31_337;
 /** Fewer blocks of 120 seconds, because each block slows anvil down. */
-const OUTAGE_BLOCKS = 2_160;
+const OUTAGE_BLOCKS = sized(2_160, 180);
 const BLOCK_SECONDS = 120;
-const BUSY_BLOCKS = 2_000;
-const DEPOSITS = 60;
+const BUSY_BLOCKS = sized(2_000, 100);
+const DEPOSITS = sized(60, 3);
 /** Enough accounts to stay below each one's read limit. */
-const MERCHANTS = 150;
+const MERCHANTS = sized(150, 5);
 const PAUSE_MS = 10;
 const CONNECTIONS = 8;
 const CATCH_UP_MS_MAX = 300_000;
@@ -59,6 +60,7 @@ export async function benchOutage(): Promise<void> {
     options: {
       runs: { type: "string", default: String(RUNS) },
       profiles: { type: "string" },
+      small: { type: "boolean" },
       help: { type: "boolean" },
     },
   });

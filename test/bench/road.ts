@@ -3,11 +3,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import { runLoops } from "../../src/loops/runLoops.ts";
 import { databases } from "../support/database.ts";
 import { openRoad, type Road } from "../support/road.ts";
+import { sized } from "./sized.ts";
 
 // Measures the time from a deposit's block to its counted row, on a local chain with one
 // confirmation and all loops running. Without pushed heads the polling interval is the floor.
 
-const DEPOSITS = 40;
+const DEPOSITS = sized(40, 2);
 const POLL_MS = 200;
 const GIVE_UP_MS = 10_000;
 

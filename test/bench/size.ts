@@ -4,12 +4,13 @@ import { assignEventSequences } from "../../src/event/assignEventSequences.ts";
 import { openTestDatabase } from "../support/database.ts";
 import { openRoad, type Road } from "../support/road.ts";
 import { tabulate } from "./detect/statistics.ts";
+import { sized } from "./sized.ts";
 
 // Measures how many bytes PostgreSQL stores for each intent, deposit, settlement and dust transfer, with indexes. The
 // real road writes the rows, on a local chain. A vacuum before each measurement removes the space of updated rows, so
 // the figures are lower bounds.
 
-const COUNT = 200;
+const COUNT = sized(200, 3);
 const DUST_BELOW_UNITS = 1_000n;
 const HOUR_MS = 3_600_000;
 const TEN_MILLION = 10_000_000;

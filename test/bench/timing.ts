@@ -6,16 +6,17 @@ import { newApiKey } from "../../src/merchant/keys/apiKey.ts";
 import { openTestApi, VERSION, type Merchant, type TestApi } from "../support/api.ts";
 import { openTestDatabase } from "../support/database.ts";
 import { summaryOf, welchP, mannWhitneyP } from "./timing/statistics.ts";
+import { sized } from "./sized.ts";
 
 // Tests for timing side channels. Two kinds of requests alternate in an order chosen at random for each pair, in one
 // run against one PostgreSQL. A small p means that the two kinds differ in time; the difference of the medians, against
 // network noise, shows whether that is exploitable. The third comparison uses one kind twice, as a control.
 
-const BATCHES = 750;
-const WARM_UP_BATCHES = 10;
+const BATCHES = sized(750, 3);
+const WARM_UP_BATCHES = sized(10, 1);
 /** Few enough that a merchant, with one batch per comparison, stays below the limits. */
 const PAIRS_PER_BATCH = 20;
-const FOREIGN_INTENTS = 2_000;
+const FOREIGN_INTENTS = sized(2_000, 20);
 const US_PER_MS = 1_000;
 
 type TimedRequest = { url: string; authorization: string };

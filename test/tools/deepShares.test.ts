@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { chooseShare } from "../../scripts/tests/chooseShare.ts";
 import { parseShare, partsOfShare } from "../../scripts/tests/deepParts.ts";
-import { DEEP_PARTS } from "../deepParts.ts";
+import { BENCHES } from "../bench/benches.ts";
+import { DEEP_PARTS, SMALL_BENCHES } from "../deepParts.ts";
 
 const SHARES = 24;
 /** With two workers on an idle machine. */
@@ -54,4 +55,12 @@ test("consecutive commits choose every share; a shallow clone and a plain folder
   } finally {
     rmSync(root, { recursive: true, force: true });
   }
+});
+
+test("every bench runs at its smallest size", () => {
+  const small = new Set(SMALL_BENCHES.map(([name]) => name));
+  assert.deepEqual(
+    Object.keys(BENCHES).filter((name) => !small.has(name)),
+    [],
+  );
 });

@@ -3,13 +3,14 @@ import { findPort } from "../../../src/dev/findPort.ts";
 import { createApiClient } from "../../../src/operator/client/apiClient.ts";
 import { openBrowser } from "../../support/browser.ts";
 import { startDevProcess, temporaryFolder } from "../../support/cli.ts";
+import { sized } from "../sized.ts";
 
 // How soon a payer sees the payment after the press on a link, on a slow phone in a slow network: the largest
 // contentful paint of the page opened with its token, at a quarter of this machine's processor. Every run has an empty
 // cache. The link has a round trip of 150 ms and 1.6 megabits a second. The floor is a line of text from the same
 // service, in the same browser, between the runs.
 
-const RUNS = 5;
+const RUNS = sized(5, 1);
 const CPU_SLOWDOWN = 4;
 const BYTES_PER_S = (1.6 * 1_024 * 1_024) / 8;
 const TARGET_MS = 1_000;

@@ -22,23 +22,24 @@ import { startPostgres } from "../../support/postgres.ts";
 import { stationWorld, type StationWorld } from "../../support/stationWorld.ts";
 import type { Served } from "../http/server.ts";
 import type { PagesReport, PagesRequest } from "./pages.ts";
+import { sized } from "../sized.ts";
 
 // Measures what open checkout pages cost: the time from a deposit's counted row to the event at its page, and the API's
 // response times with and without a thousand open pages. The service and the pages run in processes of their own;
 // callers and payments share this one.
 
-const PAGES = 1_000;
+const PAGES = sized(1_000, 10);
 /** Pages whose deposit waits for confirmations: each new block reads them again. */
-const PENDING_PAGES = 100;
-const PAYMENTS = 100;
+const PENDING_PAGES = sized(100, 1);
+const PAYMENTS = sized(100, 3);
 const PAYMENT_INTERVAL_MS = 53;
-const CALLS_PER_SECOND = 100;
-const RUN_MS = 7_000;
-const RUNS = 3;
+const CALLS_PER_SECOND = sized(100, 10);
+const RUN_MS = sized(7_000, 1_000);
+const RUNS = sized(3, 1);
 const BLOCK_MS = 2_000;
 const PRICE_UNITS = 5_000_000;
 /** Each account may read 120 intents a minute. */
-const CALLERS = 100;
+const CALLERS = sized(100, 10);
 /** Divides both numbers above. */
 const CREATED_AT_ONCE = 10;
 /** The pending deposits never become final: the last blocks are far below. */

@@ -16,12 +16,13 @@ import { openRoad, type Road } from "../../support/road.ts";
 import { startMinimalIndexer } from "./minimalIndexer.ts";
 import { benchRequests } from "./requests.ts";
 import { heading, tabulate } from "./statistics.ts";
+import { sized } from "../sized.ts";
 
 // Measures the time from a deposit's block to its committed rows (cursor and movement), with all loops running.
 
-const BLOCKS = 60;
+const BLOCKS = sized(60, 3);
 /** Polling adds its interval, so fewer blocks show its figures. */
-const POLLED_BLOCKS = 25;
+const POLLED_BLOCKS = sized(25, 2);
 /** Unmeasured first blocks, during which statements are planned and code is compiled. */
 const WARM_UP = 30;
 const POLL_MS = 250;
