@@ -32,7 +32,7 @@ export async function resetRecordedState(db: Db): Promise<void> {
     const ledgerTables = ["ledger_posting", "ledger_entry", "ledger_balance"];
     for (const table of ledgerTables) await sql`alter table ${sql.ref(table)} disable trigger user`.execute(tx);
     await sql`
-      truncate movement, block, chain_cursor, deposit, deposit_agreement, settlement, ${sql.raw(ledgerTables.join(", "))}`.execute(
+      truncate movement, block, chain_cursor, deposit, deposit_agreement, settlement, ${sql.raw(ledgerTables.join(", "))} cascade`.execute(
       tx,
     );
     for (const table of ledgerTables) await sql`alter table ${sql.ref(table)} enable trigger user`.execute(tx);
