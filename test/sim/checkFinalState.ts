@@ -252,6 +252,8 @@ export function listUnfinishedWork(
 ): string[] {
   const open: string[] = [];
   if (actors.pendingActions > 0) open.push(`${actors.pendingActions} actions are pending`);
+  // Such a payment may still wait for its block.
+  open.push(...checkAskedPayments({ database, chains, actors }).map(({ rule, subject }) => `${rule}: ${subject}`));
   const cursors = database.rows("select * from chain_cursor") as {
     chain: string;
     number: bigint;
