@@ -142,7 +142,7 @@ export class Fuzzer {
         return { ...made, accounts: accounts.with(index, accounts[other] ?? old).with(other, old) };
       }
       case 4:
-        return { ...made, accounts: [...accounts, random.pick(accounts)] };
+        return { ...made, accounts: [...accounts, random.below(2) === 0 ? random.pick(accounts) : this.#further()] };
       case 5:
         return { ...made, accounts: accounts.slice(0, -1) };
       case 6:
@@ -152,6 +152,11 @@ export class Fuzzer {
       default:
         return replace({ ...old, isWritable: true });
     }
+  }
+
+  /** What a thief may want to have in reach of the messenger. */
+  #further(): SolanaAccountMeta {
+    return { address: this.#random.pick(this.#pool), isSigner: false, isWritable: this.#random.below(2) === 0 };
   }
 
   /** Asks only for signatures that the round has. */

@@ -3,7 +3,7 @@ import * as rules from "../rules.ts";
 import { fieldPath, hasField, readField, readSection, type ConfigSection } from "../section.ts";
 
 const KEYS = ["openTotal", "openPerAccount", "hourlyPerAccount", "keepMinutes"] as const;
-/** Each token account locks about 0.002 SOL, so that 50 lock a tenth of a SOL. */
+/** Each token account locks about 0.0015 SOL now, so that 50 lock less than a tenth of a SOL. */
 const DEFAULTS = { openTotal: 50, openPerAccount: 20, hourlyPerAccount: 60, keepMinutes: 120 } as const;
 /** Bounds what one look at all of them reads. */
 const OPEN_MAX = 200;
