@@ -7,6 +7,7 @@ import { hubAddress } from "../../packages/inbox/src/hub.generated.ts";
 import { hubAbi } from "../../packages/inbox/src/hubAbi.generated.ts";
 import { computeRouteProof, computeRoutesRoot } from "../../packages/inbox/src/routes.ts";
 import type { Terms } from "../../packages/inbox/src/terms.ts";
+import { evmSide } from "../../src/dev/attestation/attestedSide.ts";
 import { LocalAttestation } from "../../src/dev/attestation/localAttestation.ts";
 import { deployLocalBridge, localBridge, type BridgeSide } from "../../src/dev/chains/bridge.ts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
@@ -49,7 +50,7 @@ export async function measureBridge(home: TestChain, away: TestChain, options: B
   await deployLocalBridge(sides);
   // The bridge has charged fees before.
   await home.pay(home.usdc.address, DEV_ACCOUNTS.attester.address, { amountUnits: options.depositUnits });
-  const attestation = new LocalAttestation(sides, () => Number.MAX_SAFE_INTEGER);
+  const attestation = new LocalAttestation(sides.map(evmSide), () => Number.MAX_SAFE_INTEGER);
   const standard = createInbox([home, away], options, "standard");
   const fast = createInbox([home, away], options, "fast");
   const crossOnce = (inbox: BridgedInbox) => cross({ home, away, attestation, inbox });

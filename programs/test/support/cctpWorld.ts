@@ -1,6 +1,6 @@
 import { cctpMessenger, cctpTransmitter, deriveCctpAccounts } from "@tributary/inbox/solana/cctp";
 import { deriveAddress } from "@tributary/inbox/solana/derive";
-import { decodeKey, encodeKey, tokenProgram } from "@tributary/inbox/solana/keys";
+import { encodeKey, tokenProgram } from "@tributary/inbox/solana/keys";
 import { ATTESTERS } from "./attestations.ts";
 import { readElf } from "./elf.ts";
 import { associated, keyBytes, tokenAccountData, u32, u64 } from "./tokens.ts";
@@ -36,10 +36,20 @@ const DISCRIMINATORS = {
 
 const text = (words: string) => new TextEncoder().encode(words);
 
-export function installCctp(world: World, mint: string): void {
+/** Where the doubles are installed: a world of these tests, or a local chain. */
+export type Installation = {
+  addProgram(address: string, elf: Uint8Array): void;
+  put(address: string, account: { owner: string; data: Buffer }): void;
+};
+
+export function installCctp(
+  world: Installation,
+  mint: string,
+  attesters = ATTESTERS.map(({ account }) => account),
+): void {
   const elf = readElf("cctp");
-  world.svm.addProgram(decodeKey("messenger", cctpMessenger), elf);
-  world.svm.addProgram(decodeKey("transmitter", cctpTransmitter), elf);
+  world.addProgram(cctpMessenger, elf);
+  world.addProgram(cctpTransmitter, elf);
   const accounts = deriveCctpAccounts({ mint, domain: DOMAIN_BASE, sender: mint });
   const { bump } = deriveAddress([text("sender_authority")], cctpMessenger);
   const { bump: minterBump } = deriveAddress([text("token_minter")], cctpMessenger);
@@ -59,8 +69,8 @@ export function installCctp(world: World, mint: string): void {
     Buffer.alloc(128, 1),
     Buffer.of(0),
     u32(DOMAIN_SOLANA),
-    ...[1, ATTESTERS.length, ATTESTERS.length].map(u32),
-    ...ATTESTERS.map(({ account }) => account),
+    ...[1, attesters.length, attesters.length].map(u32),
+    ...attesters,
     u64(8_192n),
   ]);
   put(accounts.remoteMessenger, cctpMessenger, [
@@ -84,7 +94,7 @@ export function installCctp(world: World, mint: string): void {
 }
 
 /** What the issuer has for receipts: the pair of tokens, the tokens that it gives out, and where its fees go. */
-function installReceiving(world: World, mint: string): void {
+function installReceiving(world: Installation, mint: string): void {
   const { localToken, minter } = deriveCctpAccounts({ mint, domain: DOMAIN_BASE, sender: mint });
   const pair = deriveAddress([text("token_pair"), text(String(DOMAIN_BASE)), REMOTE_TOKEN], cctpMessenger);
   const parts = [Buffer.from(DISCRIMINATORS.tokenPair), u32(DOMAIN_BASE), REMOTE_TOKEN, keyBytes(localToken)];

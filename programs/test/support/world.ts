@@ -88,6 +88,10 @@ export class World {
     this.#blockhash = this.svm.latestBlockhash();
   }
 
+  addProgram(address: string, elf: Uint8Array): void {
+    this.svm.addProgram(decodeKey("program", address), elf);
+  }
+
   createWallet(lamports = LAMPORTS_OF_WALLET): Keypair {
     const wallet = createKeypair();
     if (lamports > 0n) this.svm.airdrop(decodeKey("wallet", wallet.address), lamports);

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import type { Hex } from "viem";
 import type { BridgeSide } from "../chains/bridge.ts";
+import { evmSide, type AttestedSide } from "./attestedSide.ts";
 import { LocalAttestation, type AttestationSettings } from "./localAttestation.ts";
 
 // The paths, answers and limits of Circle's attestation service.
@@ -25,12 +26,20 @@ export type AttestationServer = {
   stop(): Promise<void>;
 };
 
-/** Starts the service on a free port. `now`: milliseconds of the chains' time. */
+export type AttestationOptions = {
+  /** Milliseconds of the chains' time. */
+  now: () => number;
+  port?: number;
+  /** Chains of other kinds. */
+  others?: readonly AttestedSide[];
+};
+
+/** Starts the service on a free port. */
 export async function startAttestationServer(
   sides: readonly BridgeSide[],
-  { now, port = 0 }: { now: () => number; port?: number },
+  { now, port = 0, others = [] }: AttestationOptions,
 ): Promise<AttestationServer> {
-  const attestation = new LocalAttestation(sides, now);
+  const attestation = new LocalAttestation([...sides.map(evmSide), ...others], now);
   const requests: AttestationServer["requests"] = [];
   let isAnswering = true;
   let blockedUntil = 0;
@@ -91,10 +100,7 @@ async function handle(
   }
   if (request.method !== "GET") return notFound();
   if (kind === "messages") {
-    const messages = await attestation.messagesOf(
-      Number(rest[0]),
-      (searchParams.get("transactionHash") ?? "0x") as Hex,
-    );
+    const messages = await attestation.messagesOf(Number(rest[0]), searchParams.get("transactionHash") ?? "");
     return messages.length === 0 ? notFound() : answer(response, 200, { messages });
   }
   if (kind === "burn" && rest[0] === "USDC" && rest[1] === "fees") {

@@ -1,17 +1,21 @@
-import { concat, keccak256, numberToHex, pad, parseAbiItem, parseEventLogs, type Hex } from "viem";
+import { keccak256, numberToHex, pad, type Hex } from "viem";
 import { sign } from "viem/accounts";
 import { parseBurnMessage } from "@tributary/recover/bridge/burnMessage";
 import { DEV_ACCOUNTS } from "../devAccounts.ts";
-import type { BridgeSide } from "../chains/bridge.ts";
+import type { AttestedSide, SentMessage } from "./attestedSide.ts";
 
 // What Circle's attestation service does, for the local bridge: it waits until the burn is deep enough, fills in the
 // fields of the message that the burn left empty, and signs it.
 
-const MESSAGE_SENT = parseAbiItem("event MessageSent(bytes message)");
-const NONCE_BYTE = 12;
+/** Words of a message's header. */
+const HEADER_WORDS = { nonce: 12, sender: 44, recipient: 76, destinationCaller: 108 } as const;
+const NONCE_BYTE = HEADER_WORDS.nonce;
 const THRESHOLD_MIN_BYTE = 140;
 const THRESHOLD_EXECUTED_BYTE = 144;
 const BODY_BYTE = 148;
+const MAX_FEE_BYTE = BODY_BYTE + 132;
+/** In the body. */
+const HOOK_START = 228;
 const FEE_EXECUTED_BYTE = BODY_BYTE + 164;
 const EXPIRATION_BYTE = BODY_BYTE + 196;
 const FAST = 1_000;
@@ -32,7 +36,7 @@ export type AttestationSettings = {
   signedAfterMs: number;
   /** Why it does not sign; undefined signs. */
   delayReason: string | undefined;
-  /** A message's last block on the settle chain, counted from its signing. Absent: about a day. */
+  /** A message's last block on the settle chain, or slot on Solana, counted from its signing. Absent: about a day. */
   expiresAfterBlocks: bigint;
   /** Milliseconds from a renewal until the new proof replaces the old one. */
   renewedAfterMs: number;
@@ -71,21 +75,31 @@ export type AttestedMessage = {
   delayReason: string | null;
 };
 
-type DecodedMessage = {
+/** Numbers are texts, and accounts words of 32 bytes. */
+type DecodedMessage = Readonly<Record<Exclude<keyof typeof HEADER_WORDS, "nonce">, Hex>> & {
   sourceDomain: string;
   destinationDomain: string;
   nonce: Hex;
   minFinalityThreshold: string;
   finalityThresholdExecuted: string;
   messageBody: Hex;
-  decodedMessageBody: { burnToken: Hex; mintRecipient: Hex; amount: string; messageSender: Hex } | null;
+  decodedMessageBody: DecodedBody | null;
 };
 
-type Sent = { message: Hex; nonce: Hex; isFast: boolean; ageMs: number; isFinal: boolean };
+type DecodedBody = {
+  burnToken: Hex;
+  mintRecipient: Hex;
+  amount: string;
+  messageSender: Hex;
+  maxFee: string;
+  feeExecuted: string;
+  expirationBlock: string;
+  hookData: Hex | null;
+};
 
 export class LocalAttestation {
   readonly settings: AttestationSettings = { ...DEFAULT_SETTINGS };
-  readonly #sides: readonly BridgeSide[];
+  readonly #sides: readonly AttestedSide[];
   readonly #now: () => number;
   /** By number: a message keeps its expiry until it is asked for anew. */
   readonly #expiries = new Map<Hex, bigint>();
@@ -95,16 +109,15 @@ export class LocalAttestation {
   readonly #signed = new Map<string, AttestedMessage>();
 
   /** `now`: milliseconds of the chains' time. */
-  constructor(sides: readonly BridgeSide[], now: () => number) {
+  constructor(sides: readonly AttestedSide[], now: () => number) {
     this.#sides = sides;
     this.#now = now;
   }
 
   /** The messages of a transaction; empty while it has none that the service has seen. */
-  async messagesOf(domain: number, chainTx: Hex): Promise<AttestedMessage[]> {
-    const side = this.#sideOf(domain);
-    const sent = side === undefined ? [] : await this.#readSent(side, chainTx);
-    const seen = sent.filter(({ ageMs }) => ageMs >= this.settings.seenAfterMs);
+  async messagesOf(domain: number, chainTx: string): Promise<AttestedMessage[]> {
+    const sent = (await this.#sideOf(domain)?.readSent(chainTx)) ?? [];
+    const seen = sent.filter(({ at }) => this.#now() - at >= this.settings.seenAfterMs);
     return Promise.all(seen.map((each) => this.#attest(each)));
   }
 
@@ -117,25 +130,9 @@ export class LocalAttestation {
     return "renewed";
   }
 
-  async #readSent({ client, bridge }: BridgeSide, chainTx: Hex): Promise<Sent[]> {
-    const receipt = await client.getTransactionReceipt({ hash: chainTx }).catch(() => undefined);
-    if (receipt === undefined || receipt.status === "reverted") return [];
-    const [block, final] = await Promise.all([
-      client.getBlock({ blockNumber: receipt.blockNumber }),
-      client.getBlock({ blockTag: "finalized" }),
-    ]);
-    return parseEventLogs({ abi: [MESSAGE_SENT], logs: receipt.logs })
-      .filter(({ address }) => address.toLowerCase() === bridge.transmitter)
-      .map(({ args: { message }, logIndex }) => ({
-        message,
-        nonce: keccak256(concat([numberToHex(bridge.domain, { size: 4 }), chainTx, pad(numberToHex(logIndex))])),
-        isFast: readNumber(message, THRESHOLD_MIN_BYTE) <= FAST,
-        ageMs: this.#now() - Number(block.timestamp) * 1_000,
-        isFinal: receipt.blockNumber <= final.number,
-      }));
-  }
-
-  async #attest({ message, nonce, isFast, ageMs, isFinal }: Sent): Promise<AttestedMessage> {
+  async #attest({ message, nonce, at, isFinal }: SentMessage): Promise<AttestedMessage> {
+    const isFast = readNumber(message, THRESHOLD_MIN_BYTE) <= FAST;
+    const ageMs = this.#now() - at;
     const { signedAfterMs, delayReason, fastFeeBps, standardFeeBps } = this.settings;
     const entry = { eventNonce: nonce, cctpVersion: 2 } as const;
     const canSign = ageMs >= signedAfterMs && delayReason === undefined && (isFast || isFinal);
@@ -179,24 +176,29 @@ export class LocalAttestation {
     const isRenewed = (this.#renewals.get(nonce) ?? Infinity) <= this.#now();
     if (known !== undefined && !isRenewed) return known;
     this.#renewals.delete(nonce);
-    const client = settleDomain === undefined ? undefined : this.#sideOf(settleDomain)?.client;
-    const head = client === undefined ? INDEX_MAX : await client.getBlockNumber({ cacheTime: 0 });
+    const side = settleDomain === undefined ? undefined : this.#sideOf(settleDomain);
+    const head = side === undefined ? INDEX_MAX : await side.head();
     const expiry = head + this.settings.expiresAfterBlocks;
     this.#expiries.set(nonce, expiry);
     return expiry;
   }
 
-  #sideOf(domain: number): BridgeSide | undefined {
-    return this.#sides.find(({ bridge }) => bridge.domain === domain);
+  #sideOf(domain: number): AttestedSide | undefined {
+    return this.#sides.find((side) => side.domain === domain);
   }
 }
 
 function decode(message: Hex): DecodedMessage {
   const burn = parseBurnMessage(message);
+  const word = (start: number): Hex => `0x${message.slice(2 + start * 2, 2 + (start + 32) * 2)}`;
+  const hook = message.slice(2 + (BODY_BYTE + HOOK_START) * 2);
   return {
     sourceDomain: String(burn?.sourceDomain ?? ""),
     destinationDomain: String(burn?.settleDomain ?? ""),
-    nonce: `0x${message.slice(2 + NONCE_BYTE * 2, 2 + (NONCE_BYTE + 32) * 2)}`,
+    nonce: word(HEADER_WORDS.nonce),
+    sender: word(HEADER_WORDS.sender),
+    recipient: word(HEADER_WORDS.recipient),
+    destinationCaller: word(HEADER_WORDS.destinationCaller),
     minFinalityThreshold: String(readNumber(message, THRESHOLD_MIN_BYTE)),
     finalityThresholdExecuted: String(readNumber(message, THRESHOLD_EXECUTED_BYTE)),
     messageBody: `0x${message.slice(2 + BODY_BYTE * 2)}`,
@@ -206,6 +208,10 @@ function decode(message: Hex): DecodedMessage {
           mintRecipient: burn.recipient as Hex,
           amount: String(burn.units),
           messageSender: burn.sender as Hex,
+          maxFee: String(BigInt(word(MAX_FEE_BYTE))),
+          feeExecuted: String(burn.feeUnits),
+          expirationBlock: String(burn.expirationBlock),
+          hookData: hook === "" ? null : `0x${hook}`,
         }
       : null,
   };
