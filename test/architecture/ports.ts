@@ -87,6 +87,11 @@ const PORTS: readonly Port[] = [
     reason: "it is the attestation service of the local world",
   },
   {
+    path: "src/dev/attestation/solanaSide.ts",
+    allowed: ["network"],
+    reason: "the local attestation service asks the local Solana, as the real one asks a node",
+  },
+  {
     path: "src/dev/chains/nodeProxy.ts",
     allowed: ["network"],
     reason: "it stands before a node of the local world",
