@@ -149,3 +149,12 @@ test("folds that the payer opened stay open while the page follows the payment",
     assert.equal(await page.locator("#way-address").isChecked(), true);
   });
 });
+
+test("a long amount stays in one piece on a phone", { skip }, async () => {
+  await withPage({ viewport: { width: 390, height: 780 } }, async (page) => {
+    await openSample(page, "longSum");
+    const amount = page.locator("#amount");
+    const [lines, text] = await amount.evaluate((element) => [element.getClientRects().length, element.textContent]);
+    assert.deepEqual([lines, text?.replaceAll(/\s/g, " ")], [1, "1 234 567.123456 USDC"]);
+  });
+});

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
+import { SAMPLES } from "../../packages/checkout/test/samples.ts";
+import { renderPage } from "../../src/http/checkout/page/renderPage.ts";
 import { skipWithoutChromium } from "../support/browser.ts";
 import { sharedBrowser } from "../support/sharedBrowser.ts";
 import { openSample } from "../support/checkoutSamples.ts";
@@ -166,3 +168,35 @@ test(
     );
   },
 );
+
+test("what is printed while a wallet may have sent it says so, and offers no button", { skip }, async () => {
+  await withWallet({ send: "fail(-32603);" }, async (page) => {
+    await press(page);
+    await says(page, "We do not know yet whether Odd has sent it.");
+    await page.clock.setFixedTime(NOW + 11 * MINUTE);
+    await page.locator("#deny").waitFor();
+    await page.emulateMedia({ media: "print" });
+    assert.equal(await page.locator("#wallet-note").isVisible(), true);
+    assert.equal(await page.locator("#deny").isVisible(), false);
+    assert.equal(await page.locator("[data-do=wallet]").first().isVisible(), false);
+    assert.equal(await page.getByText("Nothing was paid").count(), 0);
+    assert.equal(await page.getByText("Receipt", { exact: true }).isVisible(), false);
+  });
+});
+
+test("without its script the page claims nothing about a request that a wallet has", { skip }, async () => {
+  assert.ok(browser);
+  const context = await browser.newContext({ javaScriptEnabled: false });
+  try {
+    const page = await context.newPage();
+    const sample = SAMPLES.get("ready");
+    assert.ok(sample);
+    await page.setContent(renderPage(sample, new Date(NOW)).html);
+    const text = (await page.locator("body").innerText()).replaceAll("\u00a0", " ");
+    assert.match(text, /Send 25\.00 USDC on Base/);
+    assert.doesNotMatch(text, /Nothing was paid|has sent it|was not ready|Pay with/);
+    assert.match(text, /If you have sent it, do not send it again\./);
+  } finally {
+    await context.close();
+  }
+});

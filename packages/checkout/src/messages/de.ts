@@ -182,7 +182,8 @@ export const de: Messages<"one" | "other"> = {
   "refuse.expected": "Hier berechnet",
   "refuse.got": "Erhalten",
   "nojs.refresh": "Aktualisieren",
-  "nojs.do": "Senden Sie den Betrag an die Adresse und drücken Sie dann Aktualisieren, um ihn hier zu sehen.",
+  "nojs.do":
+    "Senden Sie den Betrag an die Adresse und drücken Sie dann Aktualisieren, um ihn hier zu sehen. Haben Sie ihn schon gesendet, senden Sie ihn nicht noch einmal.",
   "nojs.at": "Stand {time}: Es ist noch nichts angekommen.",
   "nojs.need":
     "Dieser Link braucht JavaScript, um Ihre Zahlung zu öffnen. Schalten Sie es ein und laden Sie neu, oder öffnen Sie die Zahlung noch einmal im Shop.",

@@ -169,7 +169,8 @@ export const en: Messages<"one" | "other"> = {
   "refuse.expected": "Computed here",
   "refuse.got": "Received",
   "nojs.refresh": "Refresh",
-  "nojs.do": "Send the amount to the address, then press Refresh to see it here.",
+  "nojs.do":
+    "Send the amount to the address, then press Refresh to see it here. If you have sent it, do not send it again.",
   "nojs.at": "As of {time}: nothing has arrived yet.",
   "nojs.need":
     "This link needs JavaScript to open your payment. Switch it on and reload, or open the payment again from the shop.",

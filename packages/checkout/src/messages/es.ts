@@ -186,7 +186,8 @@ export const es: Messages<"one" | "many" | "other"> = {
   "refuse.expected": "Calculada aquí",
   "refuse.got": "Recibida",
   "nojs.refresh": "Actualizar",
-  "nojs.do": "Envía el importe a la dirección y luego pulsa Actualizar para verlo aquí.",
+  "nojs.do":
+    "Envía el importe a la dirección y luego pulsa Actualizar para verlo aquí. Si ya lo has enviado, no lo envíes otra vez.",
   "nojs.at": "A las {time}: todavía no ha llegado nada.",
   "nojs.need":
     "Este enlace necesita JavaScript para abrir tu pago. Actívalo y recarga, o abre el pago otra vez desde la tienda.",

@@ -191,7 +191,8 @@ export const fr: Messages<"one" | "many" | "other"> = {
   "refuse.expected": "Calculée ici",
   "refuse.got": "Reçue",
   "nojs.refresh": "Actualiser",
-  "nojs.do": "Envoyez le montant à l’adresse, puis appuyez sur Actualiser pour le voir ici.",
+  "nojs.do":
+    "Envoyez le montant à l’adresse, puis appuyez sur Actualiser pour le voir ici. Si vous l’avez déjà envoyé, ne l’envoyez pas à nouveau.",
   "nojs.at": "À {time} : rien n’est encore arrivé.",
   "nojs.need":
     "Ce lien a besoin de JavaScript pour ouvrir votre paiement. Activez-le et rechargez, ou rouvrez le paiement depuis la boutique.",

@@ -162,7 +162,7 @@ export const ko: Messages = {
   "refuse.expected": "여기서 계산한 주소",
   "refuse.got": "받은 주소",
   "nojs.refresh": "새로 고침",
-  "nojs.do": "주소로 금액을 보낸 뒤 새로 고침을 눌러 여기서 확인하세요.",
+  "nojs.do": "주소로 금액을 보낸 뒤 새로 고침을 눌러 여기서 확인하세요. 이미 보냈다면 다시 보내지 마세요.",
   "nojs.at": "{time} 기준: 아직 도착한 것이 없습니다.",
   "nojs.need": "이 링크로 결제를 열려면 JavaScript가 필요합니다. 켜고 새로 고치거나 상점에서 결제를 다시 여세요.",
 };

@@ -183,7 +183,8 @@ export const pt: Messages<"one" | "many" | "other"> = {
   "refuse.expected": "Calculado aqui",
   "refuse.got": "Recebido",
   "nojs.refresh": "Atualizar",
-  "nojs.do": "Envie o valor para o endereço e depois toque em Atualizar para ver aqui.",
+  "nojs.do":
+    "Envie o valor para o endereço e depois toque em Atualizar para ver aqui. Se já enviou, não envie de novo.",
   "nojs.at": "Às {time}: ainda não chegou nada.",
   "nojs.need":
     "Este link precisa de JavaScript para abrir o seu pagamento. Ative e recarregue, ou abra o pagamento de novo pela loja.",

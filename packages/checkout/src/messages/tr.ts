@@ -172,7 +172,8 @@ export const tr: Messages<"one" | "other"> = {
   "refuse.expected": "Burada hesaplanan",
   "refuse.got": "Gelen",
   "nojs.refresh": "Yenile",
-  "nojs.do": "Tutarı adrese gönderin, sonra burada görmek için Yenile düğmesine basın.",
+  "nojs.do":
+    "Tutarı adrese gönderin, sonra burada görmek için Yenile düğmesine basın. Gönderdiyseniz yeniden göndermeyin.",
   "nojs.at": "{time} itibarıyla: henüz bir şey ulaşmadı.",
   "nojs.need":
     "Bu bağlantının ödemenizi açması için JavaScript gerekir. Açıp sayfayı yenileyin veya ödemeyi mağazadan yeniden açın.",

@@ -157,7 +157,7 @@ export const zh: Messages = {
   "refuse.expected": "此处算出",
   "refuse.got": "收到",
   "nojs.refresh": "刷新",
-  "nojs.do": "请将金额发送到此地址，然后点按“刷新”在此查看。",
+  "nojs.do": "请将金额发送到此地址，然后点按“刷新”在此查看。如果您已经发送，请勿再次发送。",
   "nojs.at": "截至 {time}：尚未收到任何款项。",
   "nojs.need": "此链接需要 JavaScript 才能打开您的付款。请启用后重新加载，或从商店重新打开付款。",
 };

@@ -11,6 +11,9 @@ import { transferList } from "./transfers.ts";
 import { browserWallets, openInApp, openInTab, phoneWallets, walletNote } from "./wallets.ts";
 import { money, targetDecimal, targetNetwork, targetSymbol, type PaymentContext } from "./viewContext.ts";
 
+/** What fits beside the button that copies it, on a phone. */
+const ROW_CHARACTERS = 14;
+
 /** What a wallet is asked to send; null while the payer has not decided the amount. */
 export function unitsToSend({
   state,
@@ -195,15 +198,17 @@ function rows(context: PaymentContext, target: PayTarget): VElement {
   const { t, state, situation } = context;
   const symbol = targetSymbol(context);
   const network = targetNetwork(context);
+  const money = state.remaining === null ? "" : targetMoney(context, state.remaining);
   return h(
     "dl.rows",
     {},
     state.remaining !== null &&
       h(
-        "div",
+        // A long amount has a line of its own: a number that breaks is read as two.
+        money.length > ROW_CHARACTERS ? "div.tall" : "div",
         {},
         h("dt", {}, t.text("row.amount")),
-        h("dd.big", {}, h("bdi", { id: "amount" }, targetMoney(context, state.remaining))),
+        h("dd.big", {}, h("bdi", { id: "amount" }, money)),
         copyButton(context, "amount", plainDecimal(targetDecimal(context, state.remaining))),
       ),
     h(
