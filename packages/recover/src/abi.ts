@@ -2,7 +2,7 @@ import { keccak_256 } from "@noble/hashes/sha3";
 import { bytesToHex, hexToBytes, utf8ToBytes } from "@noble/hashes/utils";
 import type { Hex } from "@tributary/inbox/terms";
 
-// The part of ABI encoding that recovery needs. The page must stay small enough to audit, so it includes no library.
+// The part of ABI encoding that recovery needs. The page includes no library, so an auditor reads these files alone.
 
 export function toFunctionSelector(signature: string): Hex {
   return `0x${bytesToHex(keccak_256(utf8ToBytes(signature))).slice(0, 8)}`;

@@ -1,9 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertFault, testApi } from "../../support/api.ts";
-import { testVersionErrors } from "../../support/operationTests.ts";
-
-testVersionErrors("archivePaymentIntent");
 
 test("D14 a body with any field is refused and archives nothing", async () => {
   const merchant = await (await testApi()).openMerchant();

@@ -1,9 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertFault, testApi, UNKNOWN_ID } from "../../support/api.ts";
-import { testVersionErrors } from "../../support/operationTests.ts";
-
-testVersionErrors("createIntentSourceInbox");
 
 test("D29 a body names one origin, by chain id or by its three parts", async () => {
   const merchant = await (await testApi()).openMerchant();

@@ -4,9 +4,6 @@ import { setOriginEnabled } from "../../../src/inbox/originSwitch.ts";
 import { assertFault, OTHER_CHAIN_ID, testApi, USDC } from "../../support/api.ts";
 import { remoteGateApi } from "../../support/remoteGateApi.ts";
 import { replyAlways, issueAlways, replyToInboxes } from "../../support/fakeIssuingGate.ts";
-import { testDatabaseFailures } from "../../support/testDatabaseFailures.ts";
-
-testDatabaseFailures("createIntentSourceInbox");
 
 test("§7.3.3, §1.7 an origin that cannot reach the payout is not active and not retryable", async () => {
   const merchant = await (await testApi()).openMerchant();

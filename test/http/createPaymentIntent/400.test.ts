@@ -2,13 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { publishedContracts } from "@tributary/inbox/publishedContracts";
 import { assertFault, TWO_DECIMAL_TOKEN, DUSD, testApi, USDC } from "../../support/api.ts";
-import { testVersionErrors } from "../../support/operationTests.ts";
 import { randomAddress } from "../../support/intents.ts";
 
 const URL = "/api/v1/intents";
 const SOLANA_WALLET = "7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV";
-
-testVersionErrors("createPaymentIntent");
 
 const PRICES = [
   "0",

@@ -1,8 +1,5 @@
 import { test } from "node:test";
 import { assertFault, testApi, UNKNOWN_ID } from "../../support/api.ts";
-import { testVersionErrors } from "../../support/operationTests.ts";
-
-testVersionErrors("listIntentDeposits");
 
 test("D15 limit and cursor follow the rules of every list", async () => {
   const merchant = await (await testApi()).openMerchant();

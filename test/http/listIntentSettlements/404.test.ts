@@ -1,4 +1,3 @@
-import { testIdErrors, testRouteErrors } from "../../support/operationTests.ts";
+import { testIdErrors } from "../../support/operationTests.ts";
 
-testRouteErrors("listIntentSettlements");
 testIdErrors("listIntentSettlements", "shown");

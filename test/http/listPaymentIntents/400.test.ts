@@ -1,11 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertFault, testApi } from "../../support/api.ts";
-import { testVersionErrors } from "../../support/operationTests.ts";
 
 const URL = "/api/v1/intents";
-
-testVersionErrors("listPaymentIntents");
 
 test("D15 a limit is a whole number from 1 to 100", async () => {
   const merchant = await (await testApi()).openMerchant();

@@ -1,9 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertFault, testApi, UNKNOWN_ID } from "../../support/api.ts";
-import { testVersionErrors } from "../../support/operationTests.ts";
-
-testVersionErrors("recordIntentView");
 
 test("D30 a selection has exactly its three fields", async () => {
   const merchant = await (await testApi()).openMerchant();

@@ -1,9 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertFault, testApi, type TestResponse } from "../../support/api.ts";
-import { testRateLimit } from "../../support/operationTests.ts";
-
-testRateLimit("recordIntentView");
 
 test("§8.2, D23 recordIntentView admits 30 calls in any 60 seconds per intent; other intents are unaffected", async () => {
   const api = await testApi();

@@ -1,9 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertFault, testApi } from "../../support/api.ts";
-import { testVersionErrors } from "../../support/operationTests.ts";
-
-testVersionErrors("replacePageOrigins");
 
 const URL = "/api/v1/page-origins";
 const many = (count: number) => Array.from({ length: count }, (_, index) => `https://shop${index}.example`);

@@ -1,9 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertFault, testApi } from "../../support/api.ts";
-import { testVersionErrors } from "../../support/operationTests.ts";
-
-testVersionErrors("updateAccount");
 
 const png = (base64: string) => `data:image/png;base64,${base64}`;
 

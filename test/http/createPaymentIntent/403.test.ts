@@ -1,3 +1,0 @@
-import { testScopeErrors } from "../../support/operationTests.ts";
-
-testScopeErrors("createPaymentIntent");

@@ -1,3 +1,0 @@
-import { testRouteErrors } from "../../support/operationTests.ts";
-
-testRouteErrors("createPaymentIntent");

@@ -1,3 +1,0 @@
-import { testVersionErrors } from "../../support/operationTests.ts";
-
-testVersionErrors("getPaymentIntent");

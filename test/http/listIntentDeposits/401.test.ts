@@ -1,3 +1,0 @@
-import { testApiKeyErrors } from "../../support/operationTests.ts";
-
-testApiKeyErrors("listIntentDeposits");

@@ -1,3 +1,0 @@
-import { testRateLimit } from "../../support/operationTests.ts";
-
-testRateLimit("listIntentDeposits");

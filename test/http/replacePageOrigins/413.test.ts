@@ -1,3 +1,0 @@
-import { testSizeErrors } from "../../support/operationTests.ts";
-
-testSizeErrors("replacePageOrigins");

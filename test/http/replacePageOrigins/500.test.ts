@@ -1,3 +1,0 @@
-import { testDatabaseFailures } from "../../support/testDatabaseFailures.ts";
-
-testDatabaseFailures("replacePageOrigins");
