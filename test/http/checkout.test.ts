@@ -60,6 +60,8 @@ test("D20 the page needs neither version nor key and blocks other origins", asyn
   const { intentId } = await merchant.createIntent();
   const page = await api.send(`/c/${intentId}`);
   assert.equal(page.status, 200);
+  const script = /<script src="([^"]+)"/.exec(page.text)?.[1] ?? "";
+  assert.equal(page.headers["link"], `<${script}>; rel=modulepreload`, "the script comes beside the document");
   const policy = String(page.headers["content-security-policy"]);
   for (const rule of ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'"])
     assert.ok(policy.includes(rule));

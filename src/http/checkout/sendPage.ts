@@ -10,7 +10,7 @@ import { LOCALES } from "@tributary/checkout/renderDocument";
 import type { CheckoutContext } from "./checkoutContext.ts";
 import type { CheckoutPage, CheckoutState, RefusalReason, RenderedPage } from "@tributary/checkout/checkoutState";
 import { chooseLocale } from "./locale.ts";
-import { renderPage } from "./page/renderPage.ts";
+import { renderPage, SCRIPT_NAME } from "./page/renderPage.ts";
 import { sendDocument } from "../sendCompressed.ts";
 import { setPrivate } from "./session/publicLimits.ts";
 import type { CheckoutRequest } from "./session/requireSession.ts";
@@ -63,6 +63,8 @@ async function sendRendered(
   const rendered = renderPage(page, world.clock.now());
   setPrivate(reply).headers({
     "content-type": "text/html; charset=utf-8",
+    // The script comes beside the document, and not after its head has been read.
+    link: `</c/${intentId}/${SCRIPT_NAME}>; rel=modulepreload`,
     "content-security-policy": contentSecurityPolicy(rendered, {
       frameAncestors: brand?.origins ?? [],
       connections: listConnections(world, brand?.payoutChain),

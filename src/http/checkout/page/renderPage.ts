@@ -4,7 +4,7 @@ import { renderDocument } from "@tributary/checkout/renderDocument";
 
 // The page itself is the package @tributary/checkout. Its script and style sheet are built and checked in.
 
-const SCRIPT_NAME = "checkout.js";
+export const SCRIPT_NAME = "checkout.js";
 /** What wallets show beside a payment request of a merchant without a logo. */
 export const PAY_ICON_NAME = "pay.svg";
 const PAY_ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect width="64" height="64" rx="14" fill="#0f5470"/><path d="M18 34l10 10 19-23" fill="none" stroke="#fff" stroke-width="7" stroke-linecap="round" stroke-linejoin="round"/></svg>`;
