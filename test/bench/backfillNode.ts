@@ -11,7 +11,7 @@ export const INBOXES = 100_000;
 export const TOKEN = `0x${"c0".repeat(20)}`;
 const TRANSFERS = 50;
 /** Enough blocks above LAST_BLOCK that all of the blocks are read by ranges. */
-const HEAD_ABOVE = 32;
+const HEAD_ABOVE = 64;
 const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 
 export function hashOf(text: string): string {
@@ -44,6 +44,11 @@ function logsOf(block: number): object[] {
   });
 }
 
+function logsBetween(from: number, to: number): object[] {
+  const [first, last] = [Math.max(from, FIRST_BLOCK), Math.min(to, LAST_BLOCK)];
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => logsOf(first + index)).flat();
+}
+
 function blockOf(number: number): object {
   return {
     number: hex(number),
@@ -58,7 +63,7 @@ function receiptOf(locations: ReadonlyMap<string, [block: number, index: number]
   if (!location) return null;
   const [block, index] = location;
   const blockHash = hashOf(`block ${block}`);
-  const logs = [{ logIndex: hex(index) }];
+  const logs = logsOf(block).slice(index, index + 1);
   return { transactionHash: chainTx, blockNumber: hex(block), blockHash, status: "0x1", gasUsed: "0x5208", logs };
 }
 
@@ -92,7 +97,9 @@ function serve(): void {
         if (Number(toBlock) - from >= RANGE_BLOCKS) {
           return JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32_000, message: "block range is too wide" } });
         }
-        return `{"jsonrpc":"2.0","id":${id},"result":${ranges.get(from) ?? "[]"}}`;
+        const isPrepared = Number(toBlock) === from + RANGE_BLOCKS - 1;
+        const prepared = isPrepared ? ranges.get(from) : undefined;
+        return `{"jsonrpc":"2.0","id":${id},"result":${prepared ?? JSON.stringify(logsBetween(from, Number(toBlock)))}}`;
       }
       default:
         return JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32_601, message: "method not found" } });

@@ -37,7 +37,7 @@ const BLOCK_SECONDS = 120;
 const BUSY_BLOCKS = sized(2_000, 100);
 const DEPOSITS = sized(60, 3);
 /** Enough accounts to stay below each one's read limit. */
-const MERCHANTS = sized(150, 5);
+const MERCHANTS = 150;
 const PAUSE_MS = 10;
 const CONNECTIONS = 8;
 const CATCH_UP_MS_MAX = 300_000;
