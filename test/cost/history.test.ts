@@ -23,7 +23,6 @@ const LITTLE = 1_000;
 const SETTINGS: readonly { movements: number; setting: Setting }[] = [
   { movements: 24_000, setting: EVEN_NOW },
   { movements: 6_000, setting: { shape: "skewed", statistics: "never", plans: "auto" } },
-  { movements: 6_000, setting: { shape: "skewed", statistics: "when empty", plans: "generic" } },
 ];
 
 let server: PostgresServer;
