@@ -143,10 +143,10 @@ describe("asking a bridge's service about open burns", () => {
     const [inTime, flooded] = [`0x${"7a".repeat(32)}`, `0x${"7b".repeat(32)}`];
     const at = new Date(nowMs);
     await sql`
-      update crossing set status = 'burned', mint = null, retry_at = ${at}::timestamptz - interval '1 minute', proof_tx = ${flooded}, queue = 3
+      update crossing set status = 'burned', mint = null, reason = null, retry_at = ${at}::timestamptz - interval '1 minute', proof_tx = ${flooded}, queue = 3
       where movement_id in (select movement_id from crossing order by movement_id limit ${FLOOD})`.execute(db.root);
     await sql`
-      update crossing set status = 'burned', mint = null, retry_at = ${at}, proof_tx = ${inTime}, queue = 1
+      update crossing set status = 'burned', mint = null, reason = null, retry_at = ${at}, proof_tx = ${inTime}, queue = 1
       where movement_id = (select max(movement_id) from crossing)`.execute(db.root);
     const before = server.requests.length;
     equal(await trackCrossings(world, service), FLOOD + 1);
@@ -154,6 +154,10 @@ describe("asking a bridge's service about open burns", () => {
       server.requests.slice(before).map(({ path }) => path.split("transactionHash=")[1]),
       [inTime, flooded],
     );
+    const { rows: unanswered } = await sql`select from crossing where status = 'burned' and reason is null`.execute(
+      db.root,
+    );
+    equal(unanswered.length, 0, "the one answer is for all of them");
   });
 
   test("of two burns that are offered one proof at the same moment, one keeps it and the other goes on", async () => {

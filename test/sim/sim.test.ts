@@ -5,7 +5,7 @@ import process from "node:process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { readCorpus } from "./readCorpus.ts";
+import { readCorpus, readMutantSeeds } from "./readCorpus.ts";
 import { plantedBugs } from "../plantedBugs/plantedBugs.ts";
 import { mutants } from "./mutants.ts";
 
@@ -62,6 +62,18 @@ test("the text that each planted bug replaces occurs once", () => {
       .map(({ path }) => `${name} in ${path}`),
   );
   deepEqual(lost, []);
+});
+
+test("each named seed is one of a planted bug, and each bug with a scene has one", () => {
+  const named = readMutantSeeds();
+  deepEqual(
+    [...named.keys()].filter((name) => !mutants.some((mutant) => mutant.name === name)),
+    [],
+  );
+  deepEqual(
+    mutants.filter(({ name, scene }) => scene !== undefined && !named.has(name)).map(({ name }) => name),
+    [],
+  );
 });
 
 test("a simulation finds a planted bug", { timeout: TIMEOUT_MS }, async () => {
