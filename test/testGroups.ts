@@ -52,6 +52,7 @@ export const TEST_RUN: TestRunSetup = {
       files: [
         "src/{bridge,event,idempotency,inbox,intent,ledger,merchant,priming,settlement,view,webhook}/**",
         "test/support/reusedDatabases.test.ts",
+        "test/schema/**",
       ],
       isShared: true,
       preload: TEST_APIS,
@@ -168,7 +169,6 @@ export const TEST_RUN: TestRunSetup = {
     "src/db/pglite/pglite.test.ts": 10,
     "test/fuzz/fuzz.test.ts": 15,
     "test/cli/init.test.ts": 10,
-    "test/migrations/releasedSchema.test.ts": 9,
   },
   startShared: shareTestServer,
 };

@@ -45,6 +45,14 @@ for (const kind of databases) {
       assert.deepEqual(await migrate(db, { appliedAt }), []);
     });
 
+    test("a database that was made before 0.1.0 is refused with one sentence", async () => {
+      const db = await open();
+      await sql`insert into migration (name, applied_at) values ('0001_road', ${appliedAt})`.execute(db.root);
+      const expected = { message: "the database was made before 0.1.0: start with an empty one" };
+      for (const refused of [pendingMigrations(db), migrate(db, { appliedAt })])
+        await assert.rejects(refused, expected);
+    });
+
     test("each migration is applied once, in order, and recorded with its time", async () => {
       const db = await open();
       assert.deepEqual(await pendingMigrations(db, all(first, second)), [first.name, second.name]);

@@ -6,6 +6,9 @@ import { migrations as allMigrations, type Migration } from "./migrations/list.t
 /** The key of the advisory lock around migrations. The value is arbitrary and must never change. */
 const MIGRATION_LOCK = 7_274_836;
 
+/** In every database of the time before the first release. Its tables have other names. */
+const FIRST_BEFORE_RELEASE = "0001_road";
+
 export type MigrateOptions = {
   /** The time to record for each migration. */
   appliedAt: Date;
@@ -110,6 +113,8 @@ async function appliedNames(db: QueryExecutorProvider): Promise<string[]> {
 }
 
 function listPending(applied: readonly string[], migrations: readonly Migration[]): readonly Migration[] {
+  if (applied.includes(FIRST_BEFORE_RELEASE))
+    throw new DatabaseUnusable("the database was made before 0.1.0: start with an empty one");
   const known = new Set(migrations.map((migration) => migration.name));
   const unknown = applied.filter((name) => !known.has(name));
   if (unknown.length > 0) {

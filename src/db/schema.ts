@@ -2,7 +2,6 @@ import type { Generated, GeneratedAlways } from "kysely";
 import type { Caip2, Namespace } from "../kernel/caip.ts";
 import type * as road from "./roadSchema.ts";
 import type * as webhook from "./webhook/webhookSchema.ts";
-import type { BalanceDifferenceTable, BalancePassTable } from "./balanceTables.ts";
 
 // The row types of all tables, in the order of the stations that own them; those of watch and later ones are in
 // roadSchema.ts. numeric and int8 are bigint, bytea is Uint8Array, timestamptz is Date.
@@ -296,6 +295,7 @@ export type ViewHintTable = {
   expires_at: Date;
 };
 
+/** Stations may declare their tables beside their stores, and add them here. */
 export interface Schema {
   event: EventTable;
   event_counter: EventCounterTable;
@@ -325,8 +325,6 @@ export interface Schema {
   chain_cursor: road.ChainCursorTable;
   block: road.BlockTable;
   movement: road.MovementTable;
-  balance_pass: BalancePassTable;
-  balance_difference: BalanceDifferenceTable;
   awaited_burn: road.AwaitedBurnTable;
   unreadable: road.UnreadableTable;
   unreadable_overflow: road.UnreadableOverflowTable;

@@ -24,7 +24,7 @@ export function sqlIsPure(codebase: Codebase): Violation[] {
 }
 
 const CREATES = [
-  /\bcreate\s+table\s+(?:if\s+not\s+exists\s+)?"?(?<table>\w+)"?/gi,
+  /\bcreate\s+(?:unlogged\s+)?table\s+(?:if\s+not\s+exists\s+)?"?(?<table>\w+)"?/gi,
   /\bcreateTable\(\s*["'](?<table>\w+)["']/g,
 ];
 

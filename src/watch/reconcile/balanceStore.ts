@@ -1,7 +1,7 @@
 import { sql, type Selectable } from "kysely";
 import type { Db } from "../../db/database.ts";
 import { array } from "../../db/parameters.ts";
-import type { BalanceDifferenceTable, BalancePassTable, PassScope } from "../../db/balanceTables.ts";
+import type { BalanceDifferenceTable, BalancePassTable, PassScope } from "./balanceTables.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import { addMs, CLOCK_DIFFERENCE_MS_MAX } from "../../kernel/clock.ts";
 

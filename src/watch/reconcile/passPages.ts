@@ -1,7 +1,7 @@
 import { inBlocksOf } from "../store/namedIndexes.ts";
 import { sql } from "kysely";
 import type { Db } from "../../db/database.ts";
-import type { PassScope } from "../../db/balanceTables.ts";
+import type { PassScope } from "./balanceTables.ts";
 import { isInboxOnChain } from "../../intent/inboxStore.ts";
 import { namespaceOf, referenceOf, type Caip2 } from "../../kernel/caip.ts";
 import { addMs } from "../../kernel/clock.ts";

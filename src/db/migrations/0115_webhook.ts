@@ -1,0 +1,118 @@
+import { sql, type Kysely } from "kysely";
+
+// Where events are sent, and what came back.
+
+const statements: readonly string[] = [
+  `create table webhook_endpoint (
+    number integer generated always as identity,
+    id text not null,
+    account_id text not null,
+    url text not null,
+    types text[] not null,
+    description text,
+    status text not null,
+    disabled_reason text,
+    secret bytea not null,
+    earlier_secret bytea,
+    earlier_secret_until timestamptz,
+    fanned_sequence bigint not null,
+    is_behind boolean not null,
+    due_at timestamptz,
+    lease_token bigint not null,
+    leased_until timestamptz,
+    failing_since timestamptz,
+    failing_reported_at timestamptz,
+    undelivered_sequence bigint,
+    created_at timestamptz not null,
+    updated_at timestamptz not null,
+    deleted_at timestamptz,
+    constraint webhook_endpoint_pkey primary key (number),
+    constraint webhook_endpoint_id_key unique (id),
+    constraint webhook_endpoint_check check ((status = 'disabled') = (disabled_reason is not null)),
+    constraint webhook_endpoint_check1 check ((earlier_secret is null) = (earlier_secret_until is null)),
+    constraint webhook_endpoint_disabled_reason_check check (disabled_reason in ('requested', 'gone', 'failing')),
+    constraint webhook_endpoint_secret_check check ((octet_length(secret) >= 24) and (octet_length(secret) <= 64)),
+    constraint webhook_endpoint_status_check check (status in ('enabled', 'disabled')),
+    constraint webhook_endpoint_types_check check (cardinality(types) > 0),
+    constraint webhook_endpoint_account_id_fkey foreign key (account_id) references account(id)
+  )`,
+  `create index webhook_endpoint_behind on webhook_endpoint (number) where is_behind`,
+  `create index webhook_endpoint_deleted on webhook_endpoint (deleted_at) where (deleted_at is not null)`,
+  `create index webhook_endpoint_due on webhook_endpoint (due_at) where (due_at is not null)`,
+  `create index webhook_endpoint_failing on webhook_endpoint (failing_since) where (failing_since is not null)`,
+  `create index webhook_endpoint_of_account on webhook_endpoint (account_id, number) where (deleted_at is null)`,
+  `create table webhook_cursor (
+    only_row boolean default true not null,
+    counter_revision bigint not null,
+    constraint webhook_cursor_pkey primary key (only_row),
+    constraint webhook_cursor_only_row_check check (only_row)
+  )`,
+  `create table webhook_delivery (
+    endpoint_number integer not null,
+    number bigint generated always as identity,
+    event_position bigint,
+    sequence bigint not null,
+    intent_number bigint,
+    is_replay boolean not null,
+    test_event json,
+    status text not null,
+    tries integer not null,
+    tries_before integer default 0 not null,
+    due_at timestamptz,
+    created_at timestamptz not null,
+    closed_at timestamptz,
+    constraint webhook_delivery_pkey primary key (endpoint_number, number),
+    constraint webhook_delivery_check check ((status = 'pending') = (closed_at is null)),
+    constraint webhook_delivery_check1 check ((status = 'pending') or (due_at is null)),
+    constraint webhook_delivery_check2 check ((test_event is null) = (event_position is not null)),
+    constraint webhook_delivery_status_check check (status in ('pending', 'succeeded', 'failed')),
+    constraint webhook_delivery_endpoint_number_fkey foreign key (endpoint_number) references webhook_endpoint(number)
+  )`,
+  `create index webhook_delivery_closed on webhook_delivery (closed_at) where (closed_at is not null)`,
+  `create index webhook_delivery_due on webhook_delivery (endpoint_number, due_at, number) where (due_at is not null)`,
+  `create index webhook_delivery_lane on webhook_delivery (endpoint_number, intent_number, is_replay, sequence, number) where (status = 'pending')`,
+  `create unique index webhook_delivery_of_event on webhook_delivery (endpoint_number, event_position) where (not is_replay)`,
+  `create index webhook_delivery_open on webhook_delivery (endpoint_number, sequence) where (status = 'pending')`,
+  `create table webhook_attempt (
+    endpoint_number integer not null,
+    delivery_number bigint not null,
+    attempt integer not null,
+    at timestamptz not null,
+    url text not null,
+    status_code integer,
+    error text,
+    connected_ms integer,
+    first_byte_ms integer,
+    total_ms integer not null,
+    answer bytea,
+    constraint webhook_attempt_pkey primary key (endpoint_number, delivery_number, attempt),
+    constraint webhook_attempt_answer_check check (octet_length(answer) <= 2048),
+    constraint webhook_attempt_endpoint_number_delivery_number_fkey foreign key (endpoint_number, delivery_number) references webhook_delivery(endpoint_number, number) on delete cascade
+  )`,
+  `create table account_notification (
+    account_id text not null,
+    url text not null,
+    secret bytea not null,
+    changed_at timestamptz not null,
+    constraint account_notification_pkey primary key (account_id),
+    constraint account_notification_account_id_fkey foreign key (account_id) references account(id)
+  )`,
+  `create table account_notice (
+    number bigint generated always as identity,
+    id text not null,
+    account_id text not null,
+    type text not null,
+    webhook_endpoint_id text not null,
+    message text not null,
+    at timestamptz not null,
+    tries integer not null,
+    due_at timestamptz not null,
+    constraint account_notice_pkey primary key (number),
+    constraint account_notice_account_id_fkey foreign key (account_id) references account(id)
+  )`,
+  `create index account_notice_due on account_notice (due_at)`,
+];
+
+export async function up(db: Kysely<unknown>): Promise<void> {
+  for (const statement of statements) await sql.raw(statement).execute(db);
+}
