@@ -46,7 +46,7 @@ ${operations.map(operationEntry).join("\n")}
 export type OperationId = keyof typeof OPERATIONS;
 
 export type Route = {
-  readonly method: "GET" | "POST" | "PUT" | "PATCH";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
   /** What the arguments are, in this order, before the options. */
   readonly takes: readonly ("id" | "query" | "body")[];

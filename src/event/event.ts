@@ -39,6 +39,12 @@ export function eventTypesBelow(prefix: string): EventType[] {
   return (Object.keys(EVENT_TYPES) as EventType[]).filter((name) => name.startsWith(prefix));
 }
 
+/** The numbers of the types that a filter means: one type, or all below a prefix, such as `deposit.*`. */
+export function eventTypeNumbers(filter: string): number[] {
+  if (filter.endsWith(".*")) return eventTypesBelow(filter.slice(0, -1)).map((name) => EVENT_TYPES[name]);
+  return Object.hasOwn(EVENT_TYPES, filter) ? [EVENT_TYPES[filter as EventType]] : [];
+}
+
 export type NewEvent = {
   type: EventType;
   accountId: string;

@@ -1,5 +1,8 @@
 import { sql } from "kysely";
 import type { Db } from "../db/database.ts";
+import { array } from "../db/parameters.ts";
+import { assert } from "../kernel/assert.ts";
+import { Fault } from "../kernel/faults.ts";
 import { idBytes } from "../kernel/ids.ts";
 import { shownColumns, showEvent, type EventRecord, type ShownEventRow } from "./showEvent.ts";
 
@@ -65,4 +68,86 @@ function ofIntent(intentId: string) {
 /** Empty for a text that is no id of an event, which finds none. */
 function eventIdBytes(id: string): Uint8Array {
   return idBytes("evt", id) ?? new Uint8Array();
+}
+
+export type FeedQuery = {
+  accountId: string;
+  after: bigint;
+  limit: number;
+  /** The numbers of the wanted types; undefined for every one. */
+  types: readonly number[] | undefined;
+  intentId: string | undefined;
+};
+
+export type FeedPage = { events: EventRecord[]; hasMore: boolean; nextAfter: bigint };
+
+/** Events that one filtered page reads at most, so that it takes bounded time however rare its events are. */
+const READ_MAX = 10_000;
+
+/**
+ * Reads the page of an account's feed behind a sequence. A filtered page may be empty although more follows. Throws
+ * events_expired when the retention has deleted the next event.
+ */
+export async function readFeed(db: Db, query: FeedQuery): Promise<FeedPage> {
+  const { after, limit, types, intentId } = query;
+  const isFiltered = types !== undefined || intentId !== undefined;
+  const ofIntent =
+    intentId === undefined ? sql`true` : sql`read.intent_number = (select seq from intent where id = ${intentId})`;
+  const { rows } = await sql<FeedPlan>`
+    with account_of as (select number from account where id = ${query.accountId}), read as (
+      select position, sequence, type, intent_number from event
+      where account_number = (select number from account_of) and sequence is not null and sequence > ${after}
+      order by sequence limit ${isFiltered ? READ_MAX : limit + 1}
+    ), found as (
+      select position, sequence from read
+      where ${types === undefined ? sql`true` : sql`read.type = any(${array(types, "int4")})`} and ${ofIntent}
+      order by sequence limit ${limit + 1}
+    )
+    select (select array_agg(position order by sequence) from found) as positions,
+      (select count(*)::int from read) as "readCount", (select min(sequence) from read) as "firstRead",
+      (select max(sequence) from read) as "lastRead",
+      coalesce((select last_sequence from event_counter where account_number = (select number from account_of)), 0) as last,
+      exists (select from event where account_number = (select number from account_of) and sequence is not null
+        and sequence <= ${after}) as "hasEarlier"`.execute(db.root);
+  const [plan] = rows;
+  assert(plan !== undefined, "a statement without tables returns a row");
+  rejectExpired(plan, after);
+  const positions = plan.positions ?? [];
+  const events = await listByPosition(db, positions.slice(0, limit));
+  const isCut = positions.length > limit;
+  const lastShown = events.at(-1)?.sequence;
+  const nextAfter = isCut && lastShown !== undefined ? BigInt(lastShown) : (plan.lastRead ?? after);
+  return { events, hasMore: isCut || (isFiltered && plan.readCount === READ_MAX), nextAfter };
+}
+
+type FeedPlan = {
+  positions: bigint[] | null;
+  readCount: number;
+  firstRead: bigint | null;
+  lastRead: bigint | null;
+  last: bigint;
+  hasEarlier: boolean;
+};
+
+/** Sequences have no gap, so a missing next one was deleted, unless an earlier one is still there. */
+function rejectExpired({ firstRead, last, hasEarlier }: FeedPlan, after: bigint): void {
+  const oldest = firstRead ?? last + 1n;
+  const isMissing = firstRead === null ? last > after : firstRead > after + 1n;
+  if (isMissing && !hasEarlier) throw new Fault("events_expired", { details: { oldestSequence: Number(oldest) } });
+}
+
+async function listByPosition(db: Db, positions: readonly bigint[]): Promise<EventRecord[]> {
+  const { rows } = await sql<ShownEventRow>`
+    select ${sql.raw(shownColumns("event"))} from event left join intent on intent.seq = event.intent_number
+    where event.position = any(${array(positions, "int8")}) order by event.sequence`.execute(db.root);
+  return rows.map(showEvent);
+}
+
+/** An account's event that is in its feed; undefined for any other. */
+export async function findEvent(db: Db, key: { accountId: string; eventId: string }): Promise<EventRecord | undefined> {
+  const { rows } = await sql<ShownEventRow>`
+    select ${sql.raw(shownColumns("event"))} from event left join intent on intent.seq = event.intent_number
+    where event.id = ${eventIdBytes(key.eventId)} and event.sequence is not null
+      and event.account_number = (select number from account where id = ${key.accountId})`.execute(db.root);
+  return rows.map(showEvent)[0];
 }

@@ -45,14 +45,21 @@ export type RateLimit = {
 };
 
 /** The group of an operation in the reference. */
-export type OperationGroup = "Intents" | "Deposit addresses" | "Deposits and settlements" | "Account";
+export type OperationGroup =
+  | "Intents"
+  | "Deposit addresses"
+  | "Deposits and settlements"
+  | "Account"
+  | "Events"
+  | "Webhooks";
 
 /** The static description of an operation. Checks, OpenAPI document and reference are generated from it. */
 export type OperationSpec = {
   readonly operationId: string;
-  readonly method: "GET" | "POST" | "PUT" | "PATCH";
-  /** The path, with `{id}` for an intent's id. */
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** The path, with `{id}` for the id of an intent, unless `idOf` names something else. */
   readonly path: string;
+  readonly idOf?: "event" | "webhook endpoint";
   readonly group: OperationGroup;
   /** A short imperative phrase. */
   readonly summary: string;

@@ -2,6 +2,17 @@ import type { Operation } from "./operation.ts";
 import { archivePaymentIntent } from "./operations/archivePaymentIntent.ts";
 import { createIntentSourceInbox } from "./operations/createIntentSourceInbox.ts";
 import { createPaymentIntent } from "./operations/createPaymentIntent.ts";
+import { listEvents } from "./operations/listEvents.ts";
+import { getEvent } from "./operations/getEvent.ts";
+import { createWebhookEndpoint } from "./operations/createWebhookEndpoint.ts";
+import { listWebhookEndpoints } from "./operations/listWebhookEndpoints.ts";
+import { getWebhookEndpoint } from "./operations/getWebhookEndpoint.ts";
+import { updateWebhookEndpoint } from "./operations/updateWebhookEndpoint.ts";
+import { deleteWebhookEndpoint } from "./operations/deleteWebhookEndpoint.ts";
+import { rotateWebhookSecret } from "./operations/rotateWebhookSecret.ts";
+import { testWebhookEndpoint } from "./operations/testWebhookEndpoint.ts";
+import { listWebhookDeliveries } from "./operations/listWebhookDeliveries.ts";
+import { redeliverEvents } from "./operations/redeliverEvents.ts";
 import { getAccount } from "./operations/getAccount.ts";
 import { getPaymentIntent } from "./operations/getPaymentIntent.ts";
 import { listIntentDeposits } from "./operations/listIntentDeposits.ts";
@@ -24,6 +35,17 @@ export const OPERATIONS: readonly Operation[] = [
   recordIntentView,
   listIntentDeposits,
   listIntentSettlements,
+  listEvents,
+  getEvent,
+  createWebhookEndpoint,
+  listWebhookEndpoints,
+  getWebhookEndpoint,
+  updateWebhookEndpoint,
+  deleteWebhookEndpoint,
+  rotateWebhookSecret,
+  testWebhookEndpoint,
+  listWebhookDeliveries,
+  redeliverEvents,
   getAccount,
   updateAccount,
   listPageOrigins,

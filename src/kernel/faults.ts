@@ -47,6 +47,11 @@ const ROWS = {
     retryable: false,
     message: "An active intent with other terms already occupies this destination.",
   },
+  events_expired: {
+    status: 410,
+    retryable: false,
+    message: "The next event is older than events are kept. Continue from the oldest one.",
+  },
   webhook_endpoint_limit: {
     status: 409,
     retryable: false,

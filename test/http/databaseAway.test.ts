@@ -4,7 +4,9 @@ import { openDatabase, type Db } from "../../src/db/database.ts";
 import { openTestApi, type Merchant, type TestApi } from "../support/api.ts";
 import { openCheckout, type OpenCheckout } from "../support/checkout.ts";
 import { createDatabaseOn, startOwnServer } from "../support/database.ts";
-import { callOperation, OPERATIONS, type OperationId } from "../support/operationTests.ts";
+import { SCOPES } from "../../src/merchant/keys/scopes.ts";
+import { OPERATIONS, type OperationId } from "../support/operationSpecs.ts";
+import { callOperation } from "../support/operationTests.ts";
 import type { PostgresServer } from "../support/postgres.ts";
 
 describe("the server of the database is gone", () => {
@@ -17,7 +19,7 @@ describe("the server of the database is gone", () => {
     server = await startOwnServer({ isDurable: true });
     db = await openDatabase({ url: await createDatabaseOn(server, "service") });
     api = await openTestApi(db);
-    merchant = await api.openMerchant();
+    merchant = await api.openMerchant({ scopes: SCOPES });
     page = await openCheckout(api, await merchant.createIntent());
     await server.stop();
   });

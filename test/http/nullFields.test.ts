@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertFault, SETTLE_CHAIN_ID, testApi, USDC } from "../support/api.ts";
-import { OPERATIONS, type OperationId } from "../support/operationTests.ts";
+import { SCOPES } from "../../src/merchant/keys/scopes.ts";
+import { OPERATIONS, type OperationId } from "../support/operationSpecs.ts";
 
 // A null in an optional field means that the field is absent.
 
@@ -97,7 +98,7 @@ test("D14 every list refuses a repeated known query parameter in any spelling", 
 test("D14a every operation refuses unknown query parameters, and names the nearest", async () => {
   const api = await testApi();
   for (const operationId of Object.keys(OPERATIONS) as OperationId[]) {
-    const merchant = await api.openMerchant();
+    const merchant = await api.openMerchant({ scopes: SCOPES });
     const { id } = await merchant.insertIntent();
     const { method, path } = OPERATIONS[operationId];
     const body = "body" in OPERATIONS[operationId] ? (OPERATIONS[operationId] as { body: object }).body : undefined;

@@ -1,12 +1,11 @@
+import { OPERATIONS, type OperationId } from "../support/operationSpecs.ts";
 import {
-  OPERATIONS,
   testApiKeyErrors,
   testRateLimit,
   testRouteErrors,
   testScopeErrors,
   testSizeErrors,
   testVersionErrors,
-  type OperationId,
 } from "../support/operationTests.ts";
 import { testDatabaseFailures } from "../support/testDatabaseFailures.ts";
 

@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { newId } from "../../src/kernel/ids.ts";
 import { systemEntropy } from "../../src/kernel/entropy.ts";
+import { SCOPES } from "../../src/merchant/keys/scopes.ts";
 import { openTestApi, type Merchant } from "../support/api.ts";
 import { openTestDatabase } from "../support/database.ts";
-import { callOperation, OPERATIONS, type OperationId } from "../support/operationTests.ts";
+import { OPERATIONS, type OperationId } from "../support/operationSpecs.ts";
+import { callOperation } from "../support/operationTests.ts";
 import { openObservedDatabase } from "../support/faultyDatabase.ts";
 
 // Two accounts on one service: one account's requests never reveal the other.
@@ -19,7 +21,7 @@ test("§5.3, D26 a foreign id and an unknown id run the same statements and get 
   const db = await openObservedDatabase((sql) => statements.push(sql));
   const api = await openTestApi(db);
   try {
-    const merchant = await api.openMerchant();
+    const merchant = await api.openMerchant({ scopes: SCOPES });
     const stranger = await api.openMerchant();
     const foreign = await stranger.insertIntent();
     const archived = await stranger.insertIntent({ status: "archived", archived_at: api.world.clock.now() });

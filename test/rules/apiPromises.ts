@@ -115,6 +115,7 @@ export const API_PROMISES: readonly ApiPromise[] = [
   apiPromise("D46", "an intent is decided with the facts of all its chains"),
   apiPromise("D48", "a sweep takes what was in the inbox at its moment, and what comes in later is settled too"),
   apiPromise("D45", "a merchant lists the pages that may embed its checkout, and sets the checkout's looks"),
+  apiPromise("D34", "the feed of events is in order and complete, and says when events are gone"),
   apiPromise("D35", "an account manages its webhook endpoints and their secrets, tests them and replays events"),
   apiPromise("D36", "events reach an endpoint at least once, in order per intent, over outages of days"),
   apiPromise("D37", "requests to merchants' URLs reach public addresses only"),

@@ -4,80 +4,13 @@ import { addMs } from "../../src/kernel/clock.ts";
 import { systemEntropy } from "../../src/kernel/entropy.ts";
 import { newApiKey } from "../../src/merchant/keys/apiKey.ts";
 import { revokeKey } from "../../src/merchant/keys/revokeKey.ts";
-import { CREATE_INTENTS, MANAGE_CHECKOUT } from "../../src/merchant/keys/scopes.ts";
-import {
-  assertFault,
-  SETTLE_CHAIN_ID,
-  testApi,
-  UNKNOWN_ID,
-  VERSION,
-  type TestResponse,
-  type Merchant,
-  type TestApi,
-} from "./api.ts";
+import { assignEventSequences } from "../../src/event/assignEventSequences.ts";
+import { CREATE_INTENTS, DEFAULT_SCOPES } from "../../src/merchant/keys/scopes.ts";
+import { assertFault, testApi, UNKNOWN_ID, VERSION, type TestResponse, type Merchant, type TestApi } from "./api.ts";
 import { otherSecretOf } from "./merchants.ts";
+import { OPERATIONS, type OperationId, type OperationSpec } from "./operationSpecs.ts";
 
 // Rules of every operation, as tests that each operation runs.
-
-export type OperationSpec = {
-  method: "GET" | "POST" | "PUT" | "PATCH";
-  path: string;
-  body?: object;
-  status: number;
-  perMinute: number;
-  /** The scope that its 403 names; payment_intents:create by default. */
-  scope?: string;
-};
-
-export const OPERATIONS = {
-  listPaymentIntents: { method: "GET", path: "/api/v1/intents", status: 200, perMinute: 60 },
-  createPaymentIntent: { method: "POST", path: "/api/v1/intents", body: {}, status: 201, perMinute: 30 },
-  getPaymentIntent: { method: "GET", path: "/api/v1/intents/{id}", status: 200, perMinute: 120 },
-  archivePaymentIntent: {
-    method: "POST",
-    path: "/api/v1/intents/{id}/archive",
-    body: {},
-    status: 200,
-    perMinute: 30,
-  },
-  listIntentOrigins: { method: "GET", path: "/api/v1/intents/{id}/origins", status: 200, perMinute: 120 },
-  createIntentSourceInbox: {
-    method: "POST",
-    path: "/api/v1/intents/{id}/source-inbox",
-    status: 201,
-    perMinute: 30,
-    body: { chainId: SETTLE_CHAIN_ID },
-  },
-  recordIntentView: { method: "POST", path: "/api/v1/intents/{id}/view", body: {}, status: 202, perMinute: 60 },
-  listIntentDeposits: { method: "GET", path: "/api/v1/intents/{id}/deposits", status: 200, perMinute: 120 },
-  listIntentSettlements: { method: "GET", path: "/api/v1/intents/{id}/settlements", status: 200, perMinute: 120 },
-  getAccount: { method: "GET", path: "/api/v1/account", status: 200, perMinute: 120 },
-  updateAccount: {
-    method: "PATCH",
-    path: "/api/v1/account",
-    body: {},
-    status: 200,
-    perMinute: 30,
-    scope: MANAGE_CHECKOUT,
-  },
-  listPageOrigins: {
-    method: "GET",
-    path: "/api/v1/page-origins",
-    status: 200,
-    perMinute: 120,
-    scope: MANAGE_CHECKOUT,
-  },
-  replacePageOrigins: {
-    method: "PUT",
-    path: "/api/v1/page-origins",
-    body: { origins: [] },
-    status: 200,
-    perMinute: 30,
-    scope: MANAGE_CHECKOUT,
-  },
-} as const satisfies Record<string, OperationSpec>;
-
-export type OperationId = keyof typeof OPERATIONS;
 
 export type CallOptions = { id?: string; headers?: Record<string, string>; body?: unknown };
 
@@ -90,6 +23,20 @@ export function callOperation(
   const url = shape.path.replace("{id}", options.id ?? UNKNOWN_ID);
   if (shape.method === "GET") return target.merchant.get(url, options.headers);
   return target.merchant.sendBody(shape.method, url, { body: options.body ?? shape.body, headers: options.headers });
+}
+
+/** A merchant whose key may call the operation, and the id of what it is called with. */
+export async function openCaller(api: TestApi, operationId: OperationId): Promise<{ merchant: Merchant; id: string }> {
+  const { scope = CREATE_INTENTS, path }: OperationSpec = OPERATIONS[operationId];
+  const merchant = await api.openMerchant({ scopes: [...new Set([...DEFAULT_SCOPES, scope])] });
+  if (path.startsWith("/api/v1/webhook-endpoints/")) {
+    const { body } = await merchant.post("/api/v1/webhook-endpoints", { url: "https://shop.example/hooks" });
+    return { merchant, id: body.webhookEndpointId };
+  }
+  if (!path.startsWith("/api/v1/events/")) return { merchant, id: (await merchant.insertIntent()).id };
+  await merchant.createIntent();
+  while (!(await assignEventSequences(api.world.db)).isDone);
+  return { merchant, id: (await merchant.get("/api/v1/events")).body.data[0].id };
 }
 
 function rawRequest(
@@ -287,7 +234,7 @@ export function testSizeErrors(operationId: OperationId): void {
 
   test(`D16 ${operationId}: a body above 64 KiB is refused before it is parsed`, async () => {
     const api = await testApi();
-    const merchant = await api.openMerchant();
+    const { merchant } = await openCaller(api, operationId);
     const send = (body: string) => {
       const headers = { ...merchant.headers, "content-type": "application/json" };
       return api.send(path.replace("{id}", UNKNOWN_ID), { method, headers, body });
@@ -303,7 +250,7 @@ export function testRateLimit(operationId: OperationId): void {
 
   test(`§8.1, D23 ${operationId}: ${perMinute} calls in any 60 seconds, and then the answer names the wait`, async () => {
     const api = await testApi();
-    const merchant = await api.openMerchant();
+    const { merchant } = await openCaller(api, operationId);
     // The view has a second limit per intent, so the ids vary.
     const call = (index: number) => callOperation({ operationId, merchant }, { id: `pi_${index % 7}` });
     const half = Math.floor(perMinute / 2);
@@ -348,8 +295,8 @@ function assertRateLimitHeaders(answered: TestResponse, operationId: OperationId
 function testRateLimitHeaders(operationId: OperationId): void {
   test(`D23 ${operationId}: every answer to a known key shows the limit, and no other answer does`, async () => {
     const api = await testApi();
-    const [merchant, lacking] = [await api.openMerchant(), await api.openMerchant({ scopes: [] })];
-    const { id } = await merchant.insertIntent();
+    const { merchant, id } = await openCaller(api, operationId);
+    const lacking = await api.openMerchant({ scopes: [] });
     const { method, path, status }: OperationSpec = OPERATIONS[operationId];
     const hasId = path.includes("{id}");
     const call = (options: CallOptions) => callOperation({ operationId, merchant }, { id, ...options });

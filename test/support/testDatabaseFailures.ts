@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { faultRows } from "../../src/kernel/faults.ts";
 import { assertFault, openTestApi, type Merchant, type TestApi } from "./api.ts";
-import { callOperation, OPERATIONS, type CallOptions, type OperationId, type OperationSpec } from "./operationTests.ts";
+import { OPERATIONS, type OperationId, type OperationSpec } from "./operationSpecs.ts";
+import { callOperation, type CallOptions, openCaller } from "./operationTests.ts";
 import { openFaultyDatabase, type FaultyDatabase } from "./faultyDatabase.ts";
 
 // Every operation and every path through the database, with each statement on that path failing once.
@@ -52,8 +53,7 @@ export function testDatabaseFailures(operationId: OperationId): void {
 
       test(`D25 ${operationId}${way}: whenever ${name}, the caller gets an error envelope without internal details`, async () => {
         const { api, database } = await (sharedFaultyApi ??= openFaultyApi());
-        const merchant = await api.openMerchant();
-        const { id } = await merchant.insertIntent();
+        const { merchant, id } = await openCaller(api, operationId);
         const { status }: OperationSpec = OPERATIONS[operationId];
         let hasSucceeded = false;
         for (let answeredCount = 0; !hasSucceeded; answeredCount += 1) {

@@ -31,6 +31,9 @@ export type ErrorCode =
   | "source_inbox_unavailable"
   | "source_inbox_not_active"
   | "customer_not_bound"
+  | "events_expired"
+  | "webhook_endpoint_limit"
+  | "webhook_endpoint_disabled"
   | "unauthorized"
   | "key_revoked"
   | "key_expired"
@@ -51,9 +54,14 @@ export type PaymentIntent = {
   created: boolean;
   /** False on test networks. */
   livemode: boolean;
-  /** A one-time intent is `settled` when its price is reached: ship then. All others stay `active` until they are archived. Never ship for an `archived` one. */
+  /**
+   * A one-time intent is `settled` when its price is reached: ship then. All others stay `active` until they are
+   * archived. Never ship for an `archived` one.
+   */
   status: "active" | "settled" | "archived";
-  /** Compares `amounts.countedUnits` with the price, late deposits included. Only one-time intents are ever `overpaid`. */
+  /**
+   * Compares `amounts.countedUnits` with the price, late deposits included. Only one-time intents are ever `overpaid`.
+   */
   paymentStatus: "unpaid" | "partial" | "paid" | "overpaid";
   /** Millionths of the payout currency, independent of the token's decimals; null when open-ended. */
   priceUnits: number | null;
@@ -94,7 +102,10 @@ export type PaymentIntent = {
     receivedUnits: string;
     /** The final deposits that count towards the price. */
     countedUnits: string;
-    /** What the payer is still asked for: the price minus everything that arrived, or 0 once the price is reached within the tolerance; null when the intent is open-ended. */
+    /**
+     * What the payer is still asked for: the price minus everything that arrived, or 0 once the price is reached within
+     * the tolerance; null when the intent is open-ended.
+     */
     remainingUnits: string | null;
     /** The price minus the counted amount, however much is on its way. */
     shortfallUnits: string;
@@ -107,7 +118,11 @@ export type PaymentIntent = {
     /** The amount that the payout wallet received. */
     netUnits: string;
   };
-  /** The terms that determine the inbox address, so that anyone can compute it. Keep the response of each create, outside this service: with these terms and the keys of your wallets every deposit can be recovered without it, and without them none can. */
+  /**
+   * The terms that determine the inbox address, so that anyone can compute it. Keep the response of each create,
+   * outside this service: with these terms and the keys of your wallets every deposit can be recovered without it, and
+   * without them none can.
+   */
   inboxTerms: {
     version: number;
     /** On EVM chains with EIP-55 checksum, to be compared without case; on Solana base58, to be compared exactly. */
@@ -131,7 +146,10 @@ export type PaymentIntent = {
     recoverAfter: number;
     /** The Merkle root of the routes; 32 zero bytes without routes. */
     routesRoot: string;
-    /** The routes of `routesRoot`, in its order; absent without routes. Shown where one intent is created, read or archived; lists and events have only the root. */
+    /**
+     * The routes of `routesRoot`, in its order; absent without routes. Shown where one intent is created, read or
+     * archived; lists and events have only the root.
+     */
     routes?: Array<{
       /** The EVM chain id of the deposit as a string of digits. */
       chainId: string;
@@ -144,7 +162,10 @@ export type PaymentIntent = {
       /** The adapter's settings, ABI-encoded. */
       config: string;
     }> | undefined;
-    /** For a payout on Solana: the terms of `inboxAddress`. The fields beside it are those of an EVM inbox that takes no deposit. */
+    /**
+     * For a payout on Solana: the terms of `inboxAddress`. The fields beside it are those of an EVM inbox that takes no
+     * deposit.
+     */
     solana?: {
       version: number;
       /** The inbox program. */
@@ -198,9 +219,14 @@ export type CreatedPaymentIntent = {
   created: boolean;
   /** False on test networks. */
   livemode: boolean;
-  /** A one-time intent is `settled` when its price is reached: ship then. All others stay `active` until they are archived. Never ship for an `archived` one. */
+  /**
+   * A one-time intent is `settled` when its price is reached: ship then. All others stay `active` until they are
+   * archived. Never ship for an `archived` one.
+   */
   status: "active" | "settled" | "archived";
-  /** Compares `amounts.countedUnits` with the price, late deposits included. Only one-time intents are ever `overpaid`. */
+  /**
+   * Compares `amounts.countedUnits` with the price, late deposits included. Only one-time intents are ever `overpaid`.
+   */
   paymentStatus: "unpaid" | "partial" | "paid" | "overpaid";
   /** Millionths of the payout currency, independent of the token's decimals; null when open-ended. */
   priceUnits: number | null;
@@ -241,7 +267,10 @@ export type CreatedPaymentIntent = {
     receivedUnits: string;
     /** The final deposits that count towards the price. */
     countedUnits: string;
-    /** What the payer is still asked for: the price minus everything that arrived, or 0 once the price is reached within the tolerance; null when the intent is open-ended. */
+    /**
+     * What the payer is still asked for: the price minus everything that arrived, or 0 once the price is reached within
+     * the tolerance; null when the intent is open-ended.
+     */
     remainingUnits: string | null;
     /** The price minus the counted amount, however much is on its way. */
     shortfallUnits: string;
@@ -254,7 +283,11 @@ export type CreatedPaymentIntent = {
     /** The amount that the payout wallet received. */
     netUnits: string;
   };
-  /** The terms that determine the inbox address, so that anyone can compute it. Keep the response of each create, outside this service: with these terms and the keys of your wallets every deposit can be recovered without it, and without them none can. */
+  /**
+   * The terms that determine the inbox address, so that anyone can compute it. Keep the response of each create,
+   * outside this service: with these terms and the keys of your wallets every deposit can be recovered without it, and
+   * without them none can.
+   */
   inboxTerms: {
     version: number;
     /** On EVM chains with EIP-55 checksum, to be compared without case; on Solana base58, to be compared exactly. */
@@ -278,7 +311,10 @@ export type CreatedPaymentIntent = {
     recoverAfter: number;
     /** The Merkle root of the routes; 32 zero bytes without routes. */
     routesRoot: string;
-    /** The routes of `routesRoot`, in its order; absent without routes. Shown where one intent is created, read or archived; lists and events have only the root. */
+    /**
+     * The routes of `routesRoot`, in its order; absent without routes. Shown where one intent is created, read or
+     * archived; lists and events have only the root.
+     */
     routes?: Array<{
       /** The EVM chain id of the deposit as a string of digits. */
       chainId: string;
@@ -291,7 +327,10 @@ export type CreatedPaymentIntent = {
       /** The adapter's settings, ABI-encoded. */
       config: string;
     }> | undefined;
-    /** For a payout on Solana: the terms of `inboxAddress`. The fields beside it are those of an EVM inbox that takes no deposit. */
+    /**
+     * For a payout on Solana: the terms of `inboxAddress`. The fields beside it are those of an EVM inbox that takes no
+     * deposit.
+     */
     solana?: {
       version: number;
       /** The inbox program. */
@@ -353,7 +392,10 @@ export type Deposit = {
   depositId: string;
   /** Opaque. */
   intentId: string;
-  /** `seen` is on chain and not final. `confirmed` is final and waits because it is below the minimum. `counted` counts towards the price. `held` does not, for the `reason` given. `dropped` is no longer on chain. */
+  /**
+   * `seen` is on chain and not final. `confirmed` is final and waits because it is below the minimum. `counted` counts
+   * towards the price. `held` does not, for the `reason` given. `dropped` is no longer on chain.
+   */
   status: "seen" | "confirmed" | "counted" | "held" | "dropped";
   /** In the deposited token's smallest units. */
   amountUnits: string;
@@ -374,7 +416,10 @@ export type Deposit = {
   confirmations: number;
   /** The confirmations that make it final; null when seconds or the chain's own finality decide. */
   requiredConfirmations: number | null;
-  /** The seconds after which it is final, from its block to the newest on the chain's own clock; null when confirmations or the chain's own finality decide. */
+  /**
+   * The seconds after which it is final, from its block to the newest on the chain's own clock; null when confirmations
+   * or the chain's own finality decide.
+   */
   requiredSeconds: number | null;
   /** True when the intent was no longer active at its arrival. It is still paid out. */
   late: boolean;
@@ -405,7 +450,10 @@ export type Settlement = {
   settlementId: string;
   /** Opaque. */
   intentId: string;
-  /** `landed` is on chain: the payout wallet has `netUnits` more, which is less than left the inbox where `reason` is `rescued`. */
+  /**
+   * `landed` is on chain: the payout wallet has `netUnits` more, which is less than left the inbox where `reason` is
+   * `rescued`.
+   */
   status: "planned" | "submitted" | "bridging" | "landed" | "held" | "failed";
   /** A CAIP-19 asset id. */
   caip19: string;
@@ -417,9 +465,14 @@ export type Settlement = {
   routeCostUnits: string | null;
   /** The amount that the payout wallet received. */
   netUnits: string | null;
-  /** The reason that it is held or failed; `rescued` when the intent's recovery key sent the inbox's balance elsewhere. */
+  /**
+   * The reason that it is held or failed; `rescued` when the intent's recovery key sent the inbox's balance elsewhere.
+   */
   reason: string | null;
-  /** The transaction in which it landed; empty until then. Where a bridge carries the money, the transaction that gave it to the bridge comes first. */
+  /**
+   * The transaction in which it landed; empty until then. Where a bridge carries the money, the transaction that gave
+   * it to the bridge comes first.
+   */
   txs: Array<{
     /** The transaction hash or signature. */
     txHash: string;
@@ -529,6 +582,141 @@ export type RecordedView = {
   recorded: boolean;
 };
 
+/** A change, with the resource as it was then. */
+export type Event = {
+  /** Opaque. */
+  id: string;
+  object: "event";
+  /** The kind of the change. */
+  type: string;
+  /** From 1 and without gaps, per account. 0 for a test event, which is in no feed. */
+  sequence: number;
+  livemode: boolean;
+  /** The version of this format. */
+  apiVersion: string;
+  /** ISO 8601 in UTC. */
+  createdAt: string;
+  /** Null for an event of the account itself. */
+  intentId: string | null;
+  /** The one of its intent. */
+  merchantReference: string | null;
+  /** What changed. */
+  data: {
+    /** The resource after the change, as the API shows it. */
+    object: JsonObject;
+    /** The changed fields with their earlier values; null for a new resource. */
+    previous: JsonObject | null;
+  };
+};
+
+/** A page of events, oldest first. */
+export type EventList = {
+  object: "list";
+  data: Event[];
+  /** True when more events follow. A filtered page may be empty then. */
+  has_more: boolean;
+  /** The sequence to pass as the next `after`, also on the last page. */
+  next_cursor: string;
+};
+
+/** A URL that gets events. */
+export type WebhookEndpoint = {
+  object: "webhook_endpoint";
+  /** Opaque. */
+  webhookEndpointId: string;
+  /** Where events are posted. */
+  url: string;
+  /** The types that it gets: names, prefixes such as `deposit.*`, or `["*"]` for every type. */
+  types: string[];
+  description: string | null;
+  status: "enabled" | "disabled";
+  /**
+   * `requested` by a PATCH, `gone` after status 410, `failing` after nothing but failures for five days. Only `failing`
+   * ends by itself: one try a day.
+   */
+  disabledReason: "requested" | "gone" | "failing" | null;
+  /** The first of the failures since the last success. */
+  failingSince: string | null;
+  /** ISO 8601 in UTC. */
+  createdAt: string;
+};
+
+/** A URL that gets events, with its new secret. */
+export type WebhookEndpointWithSecret = {
+  object: "webhook_endpoint";
+  /** Opaque. */
+  webhookEndpointId: string;
+  /** Where events are posted. */
+  url: string;
+  /** The types that it gets: names, prefixes such as `deposit.*`, or `["*"]` for every type. */
+  types: string[];
+  description: string | null;
+  status: "enabled" | "disabled";
+  /**
+   * `requested` by a PATCH, `gone` after status 410, `failing` after nothing but failures for five days. Only `failing`
+   * ends by itself: one try a day.
+   */
+  disabledReason: "requested" | "gone" | "failing" | null;
+  /** The first of the failures since the last success. */
+  failingSince: string | null;
+  /** ISO 8601 in UTC. */
+  createdAt: string;
+  /** Signs every request. It is shown once. */
+  secret: string;
+};
+
+/** All endpoints of the account, in the order of their creation. */
+export type WebhookEndpointList = {
+  object: "list";
+  data: WebhookEndpoint[];
+};
+
+/** The delivery of one event to one endpoint, with its tries. */
+export type WebhookDelivery = {
+  object: "webhook_delivery";
+  /** Null once the event is older than events are kept. */
+  eventId: string | null;
+  type: string | null;
+  sequence: number;
+  status: "pending" | "succeeded" | "failed";
+  /** Whether it was asked for: a replay or a test. */
+  isReplay: boolean;
+  /** Null while an earlier event of its intent is pending, and at the end. */
+  nextTryAt: string | null;
+  /** ISO 8601 in UTC. */
+  createdAt: string;
+  /** ISO 8601 in UTC. */
+  closedAt: string | null;
+  attempts: Array<{
+    attempt: number;
+    /** ISO 8601 in UTC. */
+    at: string;
+    url: string;
+    /** Null when no answer came. */
+    statusCode: number | null;
+    /** Why no answer came. */
+    error: string | null;
+    /** Milliseconds until the connection stood. */
+    connectedMs: number | null;
+    /** Milliseconds until the answer began. */
+    firstByteMs: number | null;
+    /** Milliseconds until the answer ended or the try was given up. */
+    totalMs: number;
+    /** The first 2 KiB of the answer. */
+    answer: string | null;
+  }>;
+};
+
+/** A page of deliveries, newest first. */
+export type WebhookDeliveryList = {
+  object: "list";
+  data: WebhookDelivery[];
+  /** True when more results follow. */
+  has_more: boolean;
+  /** Opaque. Pass it as `cursor` to continue; empty on the last page. */
+  next_cursor: string;
+};
+
 /** The account of the API key. */
 export type Account = {
   object: "account";
@@ -622,23 +810,42 @@ export type Error = {
 export type CreatePaymentIntentBody = {
   /** Your own label, such as an order number. It need not be unique and does not identify the intent. */
   merchantReference?: string | null | undefined;
-  /** The merchant's own keys and values. They are stored and returned unchanged, and the service does not interpret them. The order of keys is kept, except that keys that are whole numbers come first, in ascending order. It may be an object of at most 16384 bytes and 5 levels, with at most 50 keys a level, keys of at most 40 characters and strings of at most 500. A number that a double cannot hold exactly is refused: send it as a string. */
+  /**
+   * The merchant's own keys and values. They are stored and returned unchanged, and the service does not interpret
+   * them. The order of keys is kept, except that keys that are whole numbers come first, in ascending order. It may be
+   * an object of at most 16384 bytes and 5 levels, with at most 50 keys a level, keys of at most 40 characters and
+   * strings of at most 500. A number that a double cannot hold exactly is refused: send it as a string.
+   */
   metadata?: JsonObject | null | undefined;
-  /** The price in millionths of the payout currency, independent of the token's decimals. Without it the intent is open-ended: any counted deposit makes it paid. */
+  /**
+   * The price in millionths of the payout currency, independent of the token's decimals. Without it the intent is open-
+   * ended: any counted deposit makes it paid.
+   */
   priceUnits?: number | null | undefined;
-  /** If true, the intent is settled when its price is reached, and its destination is free again. Requires `priceUnits`. */
+  /**
+   * If true, the intent is settled when its price is reached, and its destination is free again. Requires `priceUnits`.
+   */
   oneTime?: boolean | null | undefined;
-  /** Where the checkout page links back to: an https URL without user and password. The page never follows the link by itself. */
+  /**
+   * Where the checkout page links back to: an https URL without user and password. The page never follows the link by
+   * itself.
+   */
   returnUrl?: string | null | undefined;
   /** What the payer pays for, in a few words. The checkout page shows it. */
   description?: string | null | undefined;
-  /** Your wallet for the payout. A mixed-case EVM address must have a correct EIP-55 checksum; a Solana address is base58 of 32 bytes. */
+  /**
+   * Your wallet for the payout. A mixed-case EVM address must have a correct EIP-55 checksum; a Solana address is
+   * base58 of 32 bytes.
+   */
   payoutWallet?: string | null | undefined;
   /** The CAIP-2 namespace: the family of chains. */
   payoutNamespace?: "eip155" | "solana" | null | undefined;
   /** The CAIP-2 reference: the chain within its namespace. An EVM chain id may also be a number. */
   payoutChainReference?: string | number | null | undefined;
-  /** A token that is a live settle rail of the chain. The default is the account's currency there, or the chain's default. */
+  /**
+   * A token that is a live settle rail of the chain. The default is the account's currency there, or the chain's
+   * default.
+   */
   payoutTokenAddress?: string | null | undefined;
 };
 
@@ -672,6 +879,41 @@ export type RecordIntentViewBody = {
   } | null | undefined;
 };
 
+export type CreateWebhookEndpointBody = {
+  /** A public URL; https in live. */
+  url: string;
+  /** Types, prefixes such as `deposit.*`, or `["*"]`. */
+  types?: string[] | undefined;
+  /** Your own words. */
+  description?: string | undefined;
+};
+
+export type UpdateWebhookEndpointBody = {
+  /** A public URL; https in live. */
+  url?: string | undefined;
+  /** Types, prefixes such as `deposit.*`, or `["*"]`. */
+  types?: string[] | undefined;
+  /** Your own words. */
+  description?: string | undefined;
+  /** Whether it gets events. */
+  status?: "enabled" | "disabled" | undefined;
+};
+
+export type DeleteWebhookEndpointBody = {};
+
+export type RotateWebhookSecretBody = {};
+
+export type TestWebhookEndpointBody = {};
+
+export type RedeliverEventsBody = {
+  /** One event. */
+  eventId?: string | undefined;
+  /** The first event of a range. */
+  fromSequence?: number | undefined;
+  /** The last event of the range. */
+  toSequence?: number | undefined;
+};
+
 export type UpdateAccountBody = {
   /** How the checkout looks. Null restores the default, and a missing field stays as it is. */
   brand?: {
@@ -683,7 +925,10 @@ export type UpdateAccountBody = {
     radius?: number | null | undefined;
     /** Up to 6 fonts of the payer's device, separated by commas. The page loads none. */
     font?: string | null | undefined;
-    /** A `data:` URL of a PNG of at most 1,024 × 1,024 pixels, or of an SVG; at most 32 KiB. The service stores only the parts that draw. */
+    /**
+     * A `data:` URL of a PNG of at most 1,024 × 1,024 pixels, or of an SVG; at most 32 KiB. The service stores only the
+     * parts that draw.
+     */
     logo?: string | null | undefined;
   } | undefined;
   /** Whom payers ask: an https URL or a mail address. Null restores the service's own. */
@@ -726,6 +971,28 @@ export type ListIntentSettlementsQuery = {
   cursor?: string | undefined;
 };
 
+export type ListEventsQuery = {
+  /** The sequence of the last event that you have; 0 begins with the first. */
+  after?: number | undefined;
+  /** The maximum number of entries on a page. */
+  limit?: number | undefined;
+  /** Types, separated by commas; `deposit.*` means all below `deposit`. */
+  type?: string | undefined;
+  /** Only events of this intent. */
+  intentId?: string | undefined;
+};
+
+export type ListWebhookDeliveriesQuery = {
+  /** The maximum number of entries on a page. */
+  limit?: number | undefined;
+  /** The `next_cursor` of the previous page. */
+  cursor?: string | undefined;
+  /** Only deliveries with this status. */
+  status?: "pending" | "succeeded" | "failed" | undefined;
+  /** Only deliveries of this event. */
+  eventId?: string | undefined;
+};
+
 /** How operations are called over HTTP. */
 export const OPERATIONS = {
   createPaymentIntent: { method: "POST", path: "/api/v1/intents", takes: ["body"], isRepeatable: false, isKeyed: true },
@@ -737,6 +1004,17 @@ export const OPERATIONS = {
   recordIntentView: { method: "POST", path: "/api/v1/intents/{id}/view", takes: ["id", "body"], isRepeatable: true, isKeyed: false },
   listIntentDeposits: { method: "GET", path: "/api/v1/intents/{id}/deposits", takes: ["id", "query"], isRepeatable: true, isKeyed: false },
   listIntentSettlements: { method: "GET", path: "/api/v1/intents/{id}/settlements", takes: ["id", "query"], isRepeatable: true, isKeyed: false },
+  listEvents: { method: "GET", path: "/api/v1/events", takes: ["query"], isRepeatable: true, isKeyed: false },
+  getEvent: { method: "GET", path: "/api/v1/events/{id}", takes: ["id"], isRepeatable: true, isKeyed: false },
+  createWebhookEndpoint: { method: "POST", path: "/api/v1/webhook-endpoints", takes: ["body"], isRepeatable: false, isKeyed: false },
+  listWebhookEndpoints: { method: "GET", path: "/api/v1/webhook-endpoints", takes: [], isRepeatable: true, isKeyed: false },
+  getWebhookEndpoint: { method: "GET", path: "/api/v1/webhook-endpoints/{id}", takes: ["id"], isRepeatable: true, isKeyed: false },
+  updateWebhookEndpoint: { method: "PATCH", path: "/api/v1/webhook-endpoints/{id}", takes: ["id", "body"], isRepeatable: true, isKeyed: false },
+  deleteWebhookEndpoint: { method: "DELETE", path: "/api/v1/webhook-endpoints/{id}", takes: ["id"], isRepeatable: false, isKeyed: false },
+  rotateWebhookSecret: { method: "POST", path: "/api/v1/webhook-endpoints/{id}/rotate-secret", takes: ["id"], isRepeatable: false, isKeyed: false },
+  testWebhookEndpoint: { method: "POST", path: "/api/v1/webhook-endpoints/{id}/test", takes: ["id"], isRepeatable: false, isKeyed: false },
+  listWebhookDeliveries: { method: "GET", path: "/api/v1/webhook-endpoints/{id}/deliveries", takes: ["id", "query"], isRepeatable: true, isKeyed: false },
+  redeliverEvents: { method: "POST", path: "/api/v1/webhook-endpoints/{id}/redeliver", takes: ["id", "body"], isRepeatable: false, isKeyed: false },
   getAccount: { method: "GET", path: "/api/v1/account", takes: [], isRepeatable: true, isKeyed: false },
   updateAccount: { method: "PATCH", path: "/api/v1/account", takes: ["body"], isRepeatable: true, isKeyed: false },
   listPageOrigins: { method: "GET", path: "/api/v1/page-origins", takes: [], isRepeatable: true, isKeyed: false },
@@ -746,7 +1024,7 @@ export const OPERATIONS = {
 export type OperationId = keyof typeof OPERATIONS;
 
 export type Route = {
-  readonly method: "GET" | "POST" | "PUT" | "PATCH";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
   /** What the arguments are, in this order, before the options. */
   readonly takes: readonly ("id" | "query" | "body")[];
@@ -779,6 +1057,33 @@ export type Methods<Options, KeyedOptions> = {
   readonly listIntentDeposits: (id: string, query?: ListIntentDepositsQuery, options?: Options) => Promise<DepositList>;
   /** List an intent's settlements. `GET /api/v1/intents/{id}/settlements` */
   readonly listIntentSettlements: (id: string, query?: ListIntentSettlementsQuery, options?: Options) => Promise<SettlementList>;
+  /** Read the feed of events. `GET /api/v1/events` */
+  readonly listEvents: (query?: ListEventsQuery, options?: Options) => Promise<EventList>;
+  /** Get an event. `GET /api/v1/events/{id}` */
+  readonly getEvent: (id: string, options?: Options) => Promise<Event>;
+  /** Create a webhook endpoint. `POST /api/v1/webhook-endpoints` */
+  readonly createWebhookEndpoint: (body: CreateWebhookEndpointBody, options?: Options) => Promise<WebhookEndpointWithSecret>;
+  /** List the webhook endpoints. `GET /api/v1/webhook-endpoints` */
+  readonly listWebhookEndpoints: (options?: Options) => Promise<WebhookEndpointList>;
+  /** Get a webhook endpoint. `GET /api/v1/webhook-endpoints/{id}` */
+  readonly getWebhookEndpoint: (id: string, options?: Options) => Promise<WebhookEndpoint>;
+  /** Change a webhook endpoint. `PATCH /api/v1/webhook-endpoints/{id}` */
+  readonly updateWebhookEndpoint: (id: string, body?: UpdateWebhookEndpointBody, options?: Options) => Promise<WebhookEndpoint>;
+  /** Delete a webhook endpoint. `DELETE /api/v1/webhook-endpoints/{id}` */
+  readonly deleteWebhookEndpoint: (id: string, options?: Options) => Promise<{
+  deleted: true;
+}>;
+  /** Rotate the secret of a webhook endpoint. `POST /api/v1/webhook-endpoints/{id}/rotate-secret` */
+  readonly rotateWebhookSecret: (id: string, options?: Options) => Promise<WebhookEndpointWithSecret>;
+  /** Send a test event. `POST /api/v1/webhook-endpoints/{id}/test` */
+  readonly testWebhookEndpoint: (id: string, options?: Options) => Promise<Event>;
+  /** List the deliveries of a webhook endpoint. `GET /api/v1/webhook-endpoints/{id}/deliveries` */
+  readonly listWebhookDeliveries: (id: string, query?: ListWebhookDeliveriesQuery, options?: Options) => Promise<WebhookDeliveryList>;
+  /** Deliver events again. `POST /api/v1/webhook-endpoints/{id}/redeliver` */
+  readonly redeliverEvents: (id: string, body?: RedeliverEventsBody, options?: Options) => Promise<{
+  /** The number of events. */
+  count: number;
+}>;
   /** Get the account of the key. `GET /api/v1/account` */
   readonly getAccount: (options?: Options) => Promise<Account>;
   /** Change the looks of the checkout. `PATCH /api/v1/account` */

@@ -4,7 +4,7 @@ import { toTributaryError, TributaryError } from "./errors.ts";
 
 export type RetryableRequest = {
   readonly url: string;
-  readonly method: "GET" | "POST" | "PUT" | "PATCH";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
   /** Whether sending it twice has the effect of sending it once. */

@@ -1,6 +1,14 @@
 import type { JsonSchema } from "./jsonSchema.ts";
 import { account, pageOriginList } from "./records/account.ts";
 import { deposit } from "./records/deposit.ts";
+import {
+  event,
+  eventList,
+  webhookDelivery,
+  webhookEndpoint,
+  webhookEndpointList,
+  webhookEndpointWithSecret,
+} from "./records/event.ts";
 import { errorDetail } from "./records/error.ts";
 import { listSchema } from "./records/list.ts";
 import { metadataLevels } from "./records/metadata.ts";
@@ -11,6 +19,7 @@ import { settlement } from "./records/settlement.ts";
 export const paymentIntentList = listSchema(paymentIntent, "payment intents");
 export const depositList = listSchema(deposit, "deposits");
 export const settlementList = listSchema(settlement, "settlements");
+export const webhookDeliveryList = listSchema(webhookDelivery, "deliveries");
 
 /** The schemas with names of their own, in the document and in the client. */
 export const COMPONENTS: Readonly<Record<string, JsonSchema>> = {
@@ -27,6 +36,13 @@ export const COMPONENTS: Readonly<Record<string, JsonSchema>> = {
   Token: token,
   SourceInbox: sourceInbox,
   RecordedView: recordedView,
+  Event: event,
+  EventList: eventList,
+  WebhookEndpoint: webhookEndpoint,
+  WebhookEndpointWithSecret: webhookEndpointWithSecret,
+  WebhookEndpointList: webhookEndpointList,
+  WebhookDelivery: webhookDelivery,
+  WebhookDeliveryList: webhookDeliveryList,
   Account: account,
   PageOriginList: pageOriginList,
   Error: errorDetail,

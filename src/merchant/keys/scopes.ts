@@ -5,12 +5,17 @@ export const READ_INTENTS = "payment_intents:read";
 /** The looks of the checkout, and the pages that may embed it. */
 export const MANAGE_CHECKOUT = "checkout:manage";
 
+/** The feed of events. */
+export const READ_EVENTS = "events:read";
+/** The endpoints of webhooks. */
+export const MANAGE_WEBHOOKS = "webhooks:manage";
+
 /** All scopes of API keys. A key has those that it was created with. */
 export const SCOPES: readonly [string, ...string[]] = [
   CREATE_INTENTS,
   READ_INTENTS,
-  "events:read",
-  "webhooks:manage",
+  READ_EVENTS,
+  MANAGE_WEBHOOKS,
   MANAGE_CHECKOUT,
 ];
 

@@ -2,7 +2,7 @@ import type { Selectable } from "kysely";
 import { outboundPolicy } from "../../config/outbound.ts";
 import type { Config } from "../../config/config.ts";
 import type { WebhookDisabledReason, WebhookEndpointTable } from "../../db/webhook/webhookSchema.ts";
-import { EVENT_TYPES, eventTypesBelow } from "../../event/event.ts";
+import { eventTypeNumbers } from "../../event/event.ts";
 import { Fault } from "../../kernel/faults.ts";
 import { refuseUrl } from "../../kernel/outbound/outbound.ts";
 
@@ -39,6 +39,11 @@ export function webhookEndpointRecord(row: WebhookEndpoint): WebhookEndpointReco
   };
 }
 
+/** A secret in the form of Standard Webhooks. */
+export function secretText(secret: Uint8Array): string {
+  return `whsec_${Buffer.from(secret).toString("base64")}`;
+}
+
 /** Throws invalid_request that names the field. */
 export function requireUrl(config: Pick<Config, "environment" | "outbound">, text: string, param = "url"): string {
   const url = text.length <= URL_CHARACTERS_MAX ? URL.parse(text) : null;
@@ -50,7 +55,7 @@ export function requireUrl(config: Pick<Config, "environment" | "outbound">, tex
 
 /** Throws invalid_request for a type that no event has, and no prefix of types either. */
 export function requireTypes(types: readonly string[]): string[] {
-  const unknown = types.find((type) => type !== EVERY_TYPE && typesOf(type).length === 0);
+  const unknown = types.find((type) => type !== EVERY_TYPE && eventTypeNumbers(type).length === 0);
   if (types.length > 0 && unknown === undefined) return [...new Set(types)];
   const known = `event types such as ["payment_intent.settled", "deposit.*"], or ["*"]`;
   const message =
@@ -61,11 +66,5 @@ export function requireTypes(types: readonly string[]): string[] {
 /** The numbers of the types that an endpoint gets; undefined for every type, those of later versions included. */
 export function wantedTypes(types: readonly string[]): number[] | undefined {
   if (types.includes(EVERY_TYPE)) return undefined;
-  return types.flatMap(typesOf).map((name) => EVENT_TYPES[name]);
-}
-
-/** The types that a filter means: a type, or all below a prefix, such as `deposit.*`. */
-function typesOf(filter: string): (keyof typeof EVENT_TYPES)[] {
-  if (filter.endsWith(".*")) return eventTypesBelow(filter.slice(0, -1));
-  return Object.hasOwn(EVENT_TYPES, filter) ? [filter as keyof typeof EVENT_TYPES] : [];
+  return types.flatMap(eventTypeNumbers);
 }

@@ -21,7 +21,11 @@ const SECRET_BYTES = 32;
 /** After a rotation, the earlier secret signs as well for this long. */
 const EARLIER_SECRET_MS = DAY_MS;
 
-export type NewEndpoint = { url: string; types?: readonly string[] | null; description?: string | null };
+export type NewEndpoint = {
+  url: string;
+  types?: readonly string[] | null | undefined;
+  description?: string | null | undefined;
+};
 export type EndpointKey = { accountId: string; endpointId: string };
 
 /** Adds an endpoint. It gets the events from now on. Throws invalid_request and webhook_endpoint_limit. */
@@ -68,10 +72,10 @@ export async function getEndpoint(world: Pick<World, "db">, key: EndpointKey): P
 }
 
 export type EndpointChange = {
-  url?: string | null;
-  types?: readonly string[] | null;
-  description?: string | null;
-  status?: "enabled" | "disabled" | null;
+  url?: string | null | undefined;
+  types?: readonly string[] | null | undefined;
+  description?: string | null | undefined;
+  status?: "enabled" | "disabled" | null | undefined;
 };
 
 /**

@@ -11,6 +11,8 @@ export const GROUP_DESCRIPTIONS: Readonly<Record<OperationGroup, string>> = {
   Intents: "Create, read, list and archive payment intents.",
   "Deposit addresses": "The chains and tokens that a payer may use, and the address for each.",
   "Deposits and settlements": "Transfers into an intent's inboxes, and payouts from them.",
+  Events: "The feed: every change of the account, in order.",
+  Webhooks: "URLs of yours that get the events of the feed, signed by Standard Webhooks.",
   Account: "The account of the API key: what it may do, how its checkout looks, and which pages may embed it.",
 };
 

@@ -2,6 +2,7 @@ import { API_VERSIONS } from "../../checks/checkVersion.ts";
 import type { OperationSpec } from "../../operation.ts";
 import { referenceComponents } from "../../schema/components.ts";
 import { EXAMPLE_INTENT_ID } from "../../schema/examples.ts";
+import { EXAMPLE_ENDPOINT_ID, EXAMPLE_EVENT_ID } from "../../schema/eventExamples.ts";
 import type { JsonObject } from "./jsonObject.ts";
 
 export const PARAMETERS = {
@@ -22,6 +23,22 @@ export const PARAMETERS = {
     schema: { type: "string", minLength: 1 },
     example: EXAMPLE_INTENT_ID,
   },
+  EventId: {
+    name: "id",
+    in: "path",
+    required: true,
+    description: "The `id` of the event. An id that is no event of the account gets `not_found`.",
+    schema: { type: "string", minLength: 1 },
+    example: EXAMPLE_EVENT_ID,
+  },
+  WebhookEndpointId: {
+    name: "id",
+    in: "path",
+    required: true,
+    description: "The `webhookEndpointId`. An id that is no endpoint of the account gets `not_found`.",
+    schema: { type: "string", minLength: 1 },
+    example: EXAMPLE_ENDPOINT_ID,
+  },
   IdempotencyKey: {
     name: "Idempotency-Key",
     in: "header",
@@ -33,14 +50,20 @@ export const PARAMETERS = {
   },
 } as const satisfies Record<string, JsonObject>;
 
+function idParameter(idOf: OperationSpec["idOf"]): keyof typeof PARAMETERS {
+  if (idOf === undefined) return "IntentId";
+  return idOf === "event" ? "EventId" : "WebhookEndpointId";
+}
+
 /** The parameters of an operation, apart from its body and its API key. */
 export function listParameters({
   path,
+  idOf,
   query = {},
   acceptsIdempotencyKey = false,
 }: OperationSpec): readonly JsonObject[] {
   const names: (keyof typeof PARAMETERS)[] = [
-    ...(path.includes("{id}") ? (["IntentId"] as const) : []),
+    ...(path.includes("{id}") ? [idParameter(idOf)] : []),
     "ServiceVersion",
     ...(acceptsIdempotencyKey ? (["IdempotencyKey"] as const) : []),
   ];

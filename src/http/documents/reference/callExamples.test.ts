@@ -109,7 +109,7 @@ for (const [language, runner] of Object.entries({ curl, python, php })) {
       const { operationId, method, path, body, bodyExamples = {} } = operation;
       const sent = all[index] ?? assert.fail();
       assert.equal(sent.method, method, operationId);
-      assert.match(sent.url, new RegExp(`^${BASE_URL}${path.replace("{id}", "pi_\\w{26}")}$`));
+      assert.match(sent.url, new RegExp(`^${BASE_URL}${path.replace("{id}", "(?:pi|evt|we)_\\w{26}")}$`));
       assert.equal(sent.headers["Authorization"], "Bearer trib_test_key");
       assert.equal(sent.headers["Service-Version"], "2026-11-01");
       assert.equal(

@@ -1,5 +1,6 @@
 import { API_VERSIONS } from "../../checks/checkVersion.ts";
 import type { OperationSpec } from "../../operation.ts";
+import { EXAMPLE_ENDPOINT_ID, EXAMPLE_EVENT_ID } from "../../schema/eventExamples.ts";
 import { EXAMPLE_INTENT_ID } from "../../schema/examples.ts";
 
 // One call in four languages. All of them send the same request.
@@ -20,16 +21,21 @@ export function formatCallExamples(operation: OperationSpec, baseUrl: string): C
   ];
 }
 
+function exampleId(idOf: OperationSpec["idOf"]): string {
+  if (idOf === undefined) return EXAMPLE_INTENT_ID;
+  return idOf === "event" ? EXAMPLE_EVENT_ID : EXAMPLE_ENDPOINT_ID;
+}
+
 type Call = { method: string; url: string; headers: [name: string, value: string][]; body: object | undefined };
 
 function describeCall(
-  { method, path, body, acceptsIdempotencyKey = false, bodyExamples = {} }: OperationSpec,
+  { method, path, idOf, body, acceptsIdempotencyKey = false, bodyExamples = {} }: OperationSpec,
   baseUrl: string,
 ): Call {
   const [example = {}] = Object.values(bodyExamples);
   return {
     method,
-    url: `${baseUrl}${path.replace("{id}", EXAMPLE_INTENT_ID)}`,
+    url: `${baseUrl}${path.replace("{id}", exampleId(idOf))}`,
     headers: [
       ["Service-Version", API_VERSIONS.at(-1) ?? ""],
       ...(acceptsIdempotencyKey ? [["Idempotency-Key", IDEMPOTENCY_KEY] as [string, string]] : []),
@@ -53,13 +59,14 @@ function formatCurl({ method, url, headers, body }: Call): string {
 function formatClientCall({
   operationId,
   path,
+  idOf,
   body,
   acceptsIdempotencyKey = false,
   bodyExamples = {},
 }: OperationSpec): string {
   const [example] = Object.values(bodyExamples);
   const args = [
-    ...(path.includes("{id}") ? [`"${EXAMPLE_INTENT_ID}"`] : []),
+    ...(path.includes("{id}") ? [`"${exampleId(idOf)}"`] : []),
     ...(body === undefined || isEmpty(example) ? [] : [formatJavaScript(example)]),
     ...(acceptsIdempotencyKey && !isEmpty(example) ? [`{ idempotencyKey: "${IDEMPOTENCY_KEY}" }`] : []),
   ];

@@ -60,10 +60,24 @@ function renderSamples(operation: OperationSpec, baseUrl: string): string {
   return `<div class="samples"><div role="radiogroup" aria-label="Language">${choices.join("")}</div>\n${blocks.join("\n")}</div>`;
 }
 
-function renderParameters({ operationId, path, query = {}, acceptsIdempotencyKey = false }: OperationSpec): string {
+const ID_NAMES = { intent: "the `intentId`", event: "the `id`", "webhook endpoint": "the `webhookEndpointId`" };
+
+function renderParameters({
+  operationId,
+  path,
+  idOf,
+  query = {},
+  acceptsIdempotencyKey = false,
+}: OperationSpec): string {
   const fields: [string, JsonSchema, boolean][] = [
     ...(path.includes("{id}")
-      ? [["id", { type: "string", description: "In the path: the `intentId`." }, true] as [string, JsonSchema, boolean]]
+      ? [
+          ["id", { type: "string", description: `In the path: ${ID_NAMES[idOf ?? "intent"]}.` }, true] as [
+            string,
+            JsonSchema,
+            boolean,
+          ],
+        ]
       : []),
     ...Object.entries(query).map(([name, schema]): [string, JsonSchema, boolean] => [name, schema, false]),
     ...(acceptsIdempotencyKey ? [IDEMPOTENCY_KEY_FIELD] : []),

@@ -1,0 +1,32 @@
+import { MANAGE_WEBHOOKS } from "../../merchant/keys/scopes.ts";
+import { secretText, webhookEndpointRecord } from "../../webhook/endpoint/endpoint.ts";
+import { createEndpoint } from "../../webhook/endpoint/manageEndpoints.ts";
+import { webhookSecretExample } from "../schema/eventExamples.ts";
+import { webhookEndpointWithSecret } from "../schema/records/event.ts";
+import { createWebhookEndpointBody } from "../schema/requests/webhookEndpoint.ts";
+import { defineOperation } from "../operation.ts";
+
+export const createWebhookEndpoint = defineOperation({
+  operationId: "createWebhookEndpoint",
+  method: "POST",
+  path: "/api/v1/webhook-endpoints",
+  group: "Webhooks",
+  summary: "Create a webhook endpoint",
+  description: `It gets the events from now on. The secret is in this answer only. An account may have 16 endpoints.`,
+  isExtension: true,
+  scopes: [MANAGE_WEBHOOKS],
+  perMinute: 30,
+  body: createWebhookEndpointBody,
+  bodyExamples: { "Every event of intents": { url: "https://shop.example/webhooks", types: ["payment_intent.*"] } },
+  success: {
+    status: 201,
+    description: "The endpoint, with its secret.",
+    schema: webhookEndpointWithSecret,
+    example: webhookSecretExample,
+  },
+  faults: ["webhook_endpoint_limit"],
+  async handle(world, { account, body }) {
+    const endpoint = await createEndpoint(world, { accountId: account.id, input: body });
+    return { status: 201, body: { ...webhookEndpointRecord(endpoint), secret: secretText(endpoint.secret) } };
+  },
+});

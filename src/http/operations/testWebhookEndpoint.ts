@@ -1,0 +1,30 @@
+import { MANAGE_WEBHOOKS } from "../../merchant/keys/scopes.ts";
+import { sendTest } from "../../webhook/redeliver.ts";
+import { eventExample } from "../schema/eventExamples.ts";
+import { event } from "../schema/records/event.ts";
+import { emptyBody } from "../schema/requests/emptyBody.ts";
+import { defineOperation } from "../operation.ts";
+
+export const testWebhookEndpoint = defineOperation({
+  operationId: "testWebhookEndpoint",
+  method: "POST",
+  path: "/api/v1/webhook-endpoints/{id}/test",
+  idOf: "webhook endpoint",
+  group: "Webhooks",
+  summary: "Send a test event",
+  description: `Sends an event of the type \`webhook_endpoint.test\` to this endpoint alone. It is in no feed.`,
+  isExtension: true,
+  scopes: [MANAGE_WEBHOOKS],
+  perMinute: 30,
+  body: emptyBody,
+  success: {
+    status: 202,
+    description: "The event that is sent.",
+    schema: event,
+    example: { ...eventExample, type: "webhook_endpoint.test", sequence: 0 },
+  },
+  faults: ["webhook_endpoint_disabled"],
+  async handle(world, { account, id }) {
+    return { status: 202, body: await sendTest(world, { accountId: account.id, endpointId: id }) };
+  },
+});
