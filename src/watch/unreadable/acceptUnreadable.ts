@@ -11,7 +11,10 @@ import { insertUnreadable, listKnownSubjects, type NewUnreadable } from "./unrea
 // same, two of them where two are configured, and when a row says so. What a provider answers too late, falsely or not
 // at all is not unreadable.
 
-/** After this time without an answer of another provider, one is enough: its row is tried again with all of them. */
+/**
+ * After this time without an answer of another provider, one is enough: else anybody could stop the chain for the price
+ * of a transaction while a provider is away. Nothing counts by such a row, and the others are asked every few minutes.
+ */
 const ALONE_MS = 60_000;
 /** Entries that wait for a second provider. More are forgotten, the oldest first. */
 const WAITING_MAX = 1_000;
@@ -56,7 +59,7 @@ async function confirmUnreadable(
   return entries.flatMap((entry): Confirmed[] => {
     const { providers, isReadable } = countVerdicts(verdicts, entry);
     const sinceMs = waitingUnreadable.get(entry.key) ?? nowMs;
-    const isEnough = providers.length >= Math.min(2, chain.providers.providerCount);
+    const isEnough = providers.length >= neededProviders(chain);
     const isAlone = providers.length > 0 && nowMs - sinceMs >= ALONE_MS;
     if (!isReadable && (isEnough || isAlone)) {
       waitingUnreadable.delete(entry.key);
@@ -81,8 +84,13 @@ export async function askVerdicts(chain: Chain, entries: readonly UnreadableEntr
   return replies.flatMap((each) => ("answer" in each ? [{ provider: each.provider, verdicts: each.answer }] : []));
 }
 
+/** The providers that must say the same. */
+export function neededProviders(chain: Chain): number {
+  return Math.min(2, chain.providers.providerCount);
+}
+
 /** Who cannot parse it for the same reason, and whether anybody can. */
-function countVerdicts(
+export function countVerdicts(
   replies: readonly ProviderVerdicts[],
   { key, reason }: UnreadableEntry,
 ): { providers: string[]; isReadable: boolean } {

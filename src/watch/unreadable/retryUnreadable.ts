@@ -8,7 +8,7 @@ import { applyFoundTransfers } from "../reread/rescan.ts";
 import { readTransaction } from "../reread/readTransaction.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 import { findCursor, type CursorRow } from "../store/store.ts";
-import { askVerdicts } from "./acceptUnreadable.ts";
+import { askVerdicts, countVerdicts, neededProviders } from "./acceptUnreadable.ts";
 import { claimUnreadable, deleteUnreadable, postponeUnreadable, type UnreadableRow } from "./unreadableStore.ts";
 
 // Tries again what could not be parsed: a provider, or this service, may have been upgraded. What is readable now is
@@ -31,11 +31,17 @@ export async function retryUnreadable(world: WatchWorld, chain: Chain): Promise<
   // Without an answer nothing was tried; the claim ends by itself.
   if (replies.length === 0) return false;
   const ended = await tryRows(world, chain, { rows, cursor, replies });
-  const subjects = rows.map(({ subject }) => subject);
-  const [gone, left] = [subjects.filter((each) => ended.has(each)), subjects.filter((each) => !ended.has(each))];
+  const gone = rows.map(({ subject }) => subject).filter((each) => ended.has(each));
+  const left = rows
+    .filter(({ subject }) => !ended.has(subject))
+    .map((row) => ({
+      subject: row.subject,
+      providers: countVerdicts(replies, toEntry(row)).providers,
+    }));
   await deleteUnreadable(world.db, { chain: chain.caip2, subjects: gone });
   for (const subject of gone) chain.providers.skipped.delete(subject);
-  await postponeUnreadable(world.db, { chain: chain.caip2, subjects: left, at: world.clock.now() });
+  const needed = neededProviders(chain);
+  await postponeUnreadable(world.db, { chain: chain.caip2, rows: left, needed, at: world.clock.now() });
   return rows.length === ROWS_AT_A_TIME;
 }
 
@@ -43,7 +49,7 @@ type DueRows = { rows: readonly UnreadableRow[]; cursor: CursorRow; replies: Awa
 
 /** The subjects whose rows end: their transfers are recorded, or the chain does not hold them any more. */
 async function tryRows(world: WatchWorld, chain: Chain, { rows, cursor, replies }: DueRows): Promise<Set<string>> {
-  const needed = Math.min(2, chain.providers.providerCount);
+  const needed = neededProviders(chain);
   const ended = new Set<string>();
   for (const row of rows) {
     const verdicts = replies.flatMap(({ provider, verdicts: each }) => {

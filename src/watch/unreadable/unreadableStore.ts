@@ -1,7 +1,7 @@
 import { sql, type Selectable } from "kysely";
 import type { Db } from "../../db/database.ts";
 import { isDue } from "../../db/due.ts";
-import { array } from "../../db/parameters.ts";
+import { array, unnest } from "../../db/parameters.ts";
 import type { UnreadableTable } from "../../db/roadSchema.ts";
 import type { UnreadableEntry } from "../../chain/unreadable/unreadableEntry.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
@@ -16,6 +16,10 @@ export type UnreadableRow = Selectable<UnreadableTable>;
 const ROWS_MAX = 10_000;
 const RETRY_MS_MIN = 60_000;
 const RETRY_MS_MAX = 24 * 3_600_000;
+/** While only one of several providers has answered. */
+const ALONE_RETRY_MS_MAX = 5 * 60_000;
+/** Rows of one statement. */
+const INSERTED_MAX = 1_000;
 /** Inboxes stored with a row. A transaction names fewer. */
 const INBOXES_MAX = 64;
 
@@ -58,10 +62,10 @@ export async function insertUnreadable(
       (one, other) => Number(one.inboxes.length === 0) - Number(other.inboxes.length === 0),
     );
     const stored = ordered.slice(0, room).map((each) => toRow(chain, each, at));
-    if (stored.length > 0)
+    for (let start = 0; start < stored.length; start += INSERTED_MAX)
       await tx
         .insertInto("unreadable")
-        .values(stored)
+        .values(stored.slice(start, start + INSERTED_MAX))
         .onConflict((conflict) => conflict.columns(["chain", "subject"]).doUpdateSet({ last_seen_at: at }))
         .execute();
     const leftOut = ordered.length - stored.length;
@@ -107,17 +111,30 @@ export async function claimUnreadable(
   return rows;
 }
 
-/** Postpones rows that are still unreadable: by a minute at first, then twice as long each time, up to a day. */
+/** A row that is still unreadable, and who cannot parse it. */
+export type StillUnreadable = { subject: string; providers: readonly string[] };
+
+/**
+ * Postpones rows that are still unreadable: by a minute at first, then twice as long each time, up to a day. What fewer
+ * than `needed` providers say is asked of the others more often, because nobody else has vouched for it.
+ */
 export async function postponeUnreadable(
   db: Db,
-  { chain, subjects, at }: { chain: Caip2; subjects: readonly string[]; at: Date },
+  { chain, rows, needed, at }: { chain: Caip2; rows: readonly StillUnreadable[]; needed: number; at: Date },
 ): Promise<void> {
-  if (subjects.length === 0) return;
-  const [minMs, maxMs] = [RETRY_MS_MIN, RETRY_MS_MAX];
+  if (rows.length === 0) return;
+  const tried = rows.map(({ subject, providers }) => ({
+    subject,
+    providers: providers.join(", "),
+    max_ms: providers.length < needed ? ALONE_RETRY_MS_MAX : RETRY_MS_MAX,
+  }));
+  const minMs = RETRY_MS_MIN;
   await sql`/* named: postpone_unreadable */
     update unreadable set tries = tries + 1, last_seen_at = ${at},
-      retry_at = ${at}::timestamptz + least(${maxMs}::float8, ${minMs}::float8 * power(2, least(tries + 1, 20))) * interval '1 millisecond'
-    where chain = ${chain} and subject = any(${array(subjects, "text")})`.execute(db.root);
+      providers = coalesce(nullif(tried.providers, ''), unreadable.providers),
+      retry_at = ${at}::timestamptz + least(tried.max_ms::float8, ${minMs}::float8 * power(2, least(tries + 1, 20))) * interval '1 millisecond'
+    from ${unnest("tried", tried, { subject: "text", providers: "text", max_ms: "int8" })}
+    where unreadable.chain = ${chain} and unreadable.subject = tried.subject`.execute(db.root);
 }
 
 export async function deleteUnreadable(
@@ -150,7 +167,8 @@ export async function listUnreadableInboxes(
 /** SQL for whether an open row names an inbox of a holding: not everything that moved there is recorded. */
 export const isNamedByUnreadable = (holding: string) => sql<boolean>`exists (
   select from inbox join unreadable on unreadable.inboxes @> array[inbox.address]
-  where inbox.intent_id = ${sql.ref(`${holding}.intent_id`)} and unreadable.chain = ${sql.ref(`${holding}.chain`)})`;
+  where inbox.intent_id = ${sql.ref(`${holding}.intent_id`)} and unreadable.chain = ${sql.ref(`${holding}.chain`)}
+    and unreadable.reason <> ${POSTPONED_REASON})`;
 
 export type UnreadableCount = {
   chain: Caip2;
