@@ -1,3 +1,4 @@
+import { secondsBetween } from "../chain/reader.ts";
 import { SETTLEMENTS_AHEAD } from "../chain/sender.ts";
 import type { TokenProblem } from "../chain/tokenProblems.ts";
 import type { ChainSample } from "../health/sampleChain.ts";
@@ -74,7 +75,7 @@ function checkProviders({ providers, head: highest, blockMs }: ChainSample, fact
       const details = { ...facts, provider, downS: Math.round(silentMs / 1_000) };
       return silentMs >= SILENT_MS_MIN ? [{ alarm: "provider_down", subject, facts: details }] : [];
     }
-    const lagS = highest.timestampS - head.timestampS;
+    const lagS = secondsBetween(head, highest) ?? 0;
     const details = { ...facts, provider, lagS, lagBlocks: String(highest.number - head.number) };
     const isBehind = isProviderBehind(head, highest, blockMs);
     return isBehind ? [{ alarm: "provider_behind", subject, facts: details }] : [];
@@ -93,7 +94,7 @@ function checkScan({ sample, runningMs }: ChainFacts, alarm: MakeAlarm): AlarmCo
 }
 
 function checkHeadTime({ chain: { caip2: chain }, head, at }: ChainSample): AlarmCondition[] {
-  const aheadMs = head === undefined ? 0 : head.timestampS * 1_000 - at.getTime();
+  const aheadMs = head?.timestampS === undefined ? 0 : head.timestampS * 1_000 - at.getTime();
   if (aheadMs <= AHEAD_MS_MAX) return [];
   return [{ alarm: "clock_differs", subject: chain, facts: { comparedWith: chain, differenceMs: -aheadMs } }];
 }

@@ -8,7 +8,8 @@ export type BlockRef = {
   number: bigint;
   hash: string;
   parentHash: string;
-  timestampS: number;
+  /** Undefined where the provider has not kept it: such a block is as old as no rule asks. */
+  timestampS: number | undefined;
   /**
    * A summary of the block's transfers, where its header has one. Only the kind's own `mayContainTransfers` reads it.
    */
@@ -192,6 +193,12 @@ export interface ChainReader {
   tokenDecimals(token: string): Promise<number | undefined>;
   /** What the token calls itself; undefined when it does not. Absent where tokens have no names of their own. */
   tokenSymbol?(token: string): Promise<string | undefined>;
+}
+
+/** The seconds from one block to a later one, by the chain's own clock; undefined where a time is unknown. */
+export function secondsBetween(earlier: BlockRef, later: BlockRef): number | undefined {
+  if (earlier.timestampS === undefined || later.timestampS === undefined) return undefined;
+  return later.timestampS - earlier.timestampS;
 }
 
 /** The chain refuses the request itself: retries and other providers give the same result. */

@@ -1,5 +1,5 @@
 import type { Chain } from "../chain/chain.ts";
-import { ProviderFailed, type BlockRef } from "../chain/reader.ts";
+import { ProviderFailed, secondsBetween, type BlockRef } from "../chain/reader.ts";
 import type { Agreement } from "../health/compareWithCursor.ts";
 import { sampleChains, type ChainSample, type ProviderSample } from "../health/sampleChain.ts";
 import { findCatchUpStart } from "../watch/catchUp/logCatchUp.ts";
@@ -79,7 +79,8 @@ async function readLagMs(chain: Chain, cursor: CursorRow, head: BlockRef): Promi
   if (head.number <= cursor.number) return 0;
   try {
     const recorded = await chain.providers.block({ number: cursor.number });
-    return recorded === undefined ? null : Math.max(0, head.timestampS - recorded.timestampS) * 1_000;
+    const lagS = recorded && secondsBetween(recorded, head);
+    return lagS === undefined ? null : Math.max(0, lagS) * 1_000;
   } catch (error) {
     if (error instanceof ProviderFailed) return null;
     throw error;

@@ -1,4 +1,4 @@
-import type { BlockRef } from "../chain/reader.ts";
+import { secondsBetween, type BlockRef } from "../chain/reader.ts";
 import { NEAR_HEAD, type BlockSpan } from "./blockTime.ts";
 
 /** What counts as behind. Alarms, `doctor`, `status` and `watch status` read this table, so that they agree. */
@@ -13,7 +13,7 @@ export const BEHIND = {
 
 /** `blockMs`: undefined while it is unknown. */
 export function isProviderBehind(head: BlockRef, highest: BlockRef, blockMs = 0): boolean {
-  const lagMs = (highest.timestampS - head.timestampS) * 1_000;
+  const lagMs = (secondsBetween(head, highest) ?? 0) * 1_000;
   return lagMs > Math.max(BEHIND.provider.ms, BEHIND.provider.blocks * blockMs);
 }
 

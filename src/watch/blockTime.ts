@@ -1,6 +1,6 @@
 import { findWatchedChain, type Catalog } from "../catalog/catalog.ts";
 import type { Chain } from "../chain/chain.ts";
-import { ProviderFailed, type BlockRef, type ChainReader } from "../chain/reader.ts";
+import { ProviderFailed, secondsBetween, type BlockRef, type ChainReader } from "../chain/reader.ts";
 import type { MemorySlot } from "../kernel/processMemory.ts";
 import type { World } from "../world.ts";
 
@@ -83,8 +83,9 @@ async function measureBlockMs(reader: ChainReader, head: BlockRef): Promise<numb
   if (head.number < MEASURED_COUNT) return undefined;
   try {
     const earlier = await reader.block({ number: head.number - MEASURED_COUNT });
-    if (earlier === undefined) return undefined;
-    const blockMs = ((head.timestampS - earlier.timestampS) * 1_000) / Number(MEASURED_COUNT);
+    const seconds = earlier && secondsBetween(earlier, head);
+    if (seconds === undefined) return undefined;
+    const blockMs = (seconds * 1_000) / Number(MEASURED_COUNT);
     return blockMs < BLOCK_MS_MIN ? undefined : blockMs;
   } catch (error) {
     if (error instanceof ProviderFailed) return undefined;

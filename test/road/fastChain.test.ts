@@ -1,7 +1,9 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { systemTimer } from "../../src/kernel/clock.ts";
+import type { Hex } from "viem";
 import { findCursor } from "../../src/watch/store/store.ts";
+import { openFaultyRpcProxy, type FaultyRpcProxy } from "../support/faultyRpcProxy.ts";
 import { openRoad, type Road } from "../support/road.ts";
 
 const SECONDS = 3;
@@ -53,5 +55,70 @@ describe("a chain with five blocks a second", () => {
     const head = await road.chain.client.getBlockNumber({ cacheTime: 0 });
     const times = await Promise.all([0n, 1n, 2n, 3n, 4n].map((back) => timeOf(head - back)));
     ok(new Set(times).size < times.length, times.join());
+  });
+});
+
+describe("a chain with five blocks a second and two providers that must agree", () => {
+  let road: Road;
+  let proxies: FaultyRpcProxy[] = [];
+
+  before(async () => {
+    road = await openRoad({
+      blockTimeSeconds: 0.2,
+      chain: { finality: FINALITY, agreement: { providers: 2, abovePriceUnits: 0n } },
+      rpcUrls: async ({ rpcUrl }) => {
+        proxies = await Promise.all([openFaultyRpcProxy(rpcUrl), openFaultyRpcProxy(rpcUrl)]);
+        // Two hosts, as two operators have them.
+        return proxies.map(({ url }, index) => (index === 0 ? url : url.replace("127.0.0.1", "localhost")));
+      },
+    });
+  });
+  after(async () => {
+    for (const proxy of proxies) await proxy.close();
+    await road.close();
+  });
+
+  test("a payment counts once both show by their own blocks that it is old enough", async () => {
+    const intent = await road.create();
+    const chainTx = await road.pay(intent, 1_000n);
+    const { blockNumber } = await road.chain.client.getTransactionReceipt({ hash: chainTx as Hex });
+    const paid = await road.chain.client.getBlock({ blockNumber });
+    const firstAbove = async (ageS: number) => {
+      for (;;) {
+        const block = await road.chain.client.getBlock();
+        if (Number(block.timestamp - paid.timestamp) >= ageS && block.number > paid.number) return block;
+        await systemTimer.sleep(TICK_MS);
+      }
+    };
+    // The second one's newest block is a second younger than the payment's must be.
+    const young = await firstAbove(SECONDS - 1);
+    const youngRaw = await road.chain.client.request<{ Method: string; Parameters: unknown[]; ReturnType: object }>({
+      method: "eth_getBlockByNumber",
+      params: [`0x${young.number.toString(16)}`, false],
+    });
+    ok(Number(young.timestamp - paid.timestamp) < SECONDS);
+    const [, second] = proxies;
+    ok(second && youngRaw);
+    second.alterReply = ({ method, params }, answer) =>
+      method === "eth_getBlockByNumber" && params[0] === "latest" ? youngRaw : answer;
+    await firstAbove(SECONDS + 2);
+    for (let ticks = 0; ticks < 20; ticks += 1) {
+      await road.tick();
+      const [deposit] = await road.deposits(intent);
+      ok(deposit === undefined || deposit.status === "seen", deposit?.status);
+      await systemTimer.sleep(TICK_MS);
+    }
+    equal((await road.deposits(intent)).length, 1);
+    second.alterReply = undefined;
+    for (let ticks = 0; ticks < TICKS_MAX; ticks += 1) {
+      await road.tick();
+      const [deposit] = await road.deposits(intent);
+      if (deposit?.status === "counted") {
+        ok(deposit.agreed_at, "both confirmed it");
+        return;
+      }
+      await systemTimer.sleep(TICK_MS);
+    }
+    throw new Error("it was never counted");
   });
 });

@@ -104,6 +104,38 @@ describe("a transaction of a version that this release does not read", () => {
     assert.ok(deposits.some(({ chain_tx }) => chain_tx === first));
   });
 
+  test("a payment whose result no node has kept is a row, and recorded once one has it", async () => {
+    const intent = await road.create();
+    road.pay(intent, UNITS);
+    const second = road.pay(intent, 2n * UNITS);
+    road.solana.control.loseResult(second);
+    await road.until(async () => (await road.intent(intent)).counted_units === UNITS);
+    await untilRow();
+    const [row] = await rows();
+    assert.deepEqual([row?.subject, row?.reason, row?.inboxes], [second, "no recorded result", [intent.inbox_address]]);
+    road.solana.control.loseResult(second, false);
+    await retry();
+    await road.until(async () => (await road.intent(intent)).counted_units === 3n * UNITS);
+    assert.deepEqual(await rows(), []);
+  });
+
+  test("blocks whose times no node has kept are read, and their payments count by the chain's own finality", async () => {
+    const intent = await road.create();
+    road.solana.control.loseTimes();
+    try {
+      road.pay(intent, UNITS);
+      await road.until(async () => (await road.intent(intent)).counted_units === UNITS);
+      const untimed = await road.db.root
+        .selectFrom("block")
+        .select("number")
+        .where("timestamp_s", "is", null)
+        .execute();
+      assert.ok(untimed.length > 0);
+    } finally {
+      road.solana.control.loseTimes(false);
+    }
+  });
+
   test("what one provider refuses is read from the other, and no row says otherwise", async () => {
     const [first] = proxies;
     for (const proxy of proxies) if (proxy !== first) proxy.fault = undefined;

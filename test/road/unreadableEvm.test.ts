@@ -148,6 +148,32 @@ describe("an entry of a block that cannot be parsed", () => {
     );
   });
 
+  test("one provider is enough while the other is silent for a minute, and both must vouch for what leaves", async () => {
+    await open();
+    const intent = await road.create();
+    const odd = await road.pay(intent, 11n);
+    await road.pay(intent, 22n);
+    const [, second] = proxies;
+    ok(second);
+    alter(receiptWithoutStatus(odd), [true, false]);
+    second.isDown = true;
+    // Nothing else can be read until then either: the loops retry.
+    for (let ticks = 0; ticks < 3; ticks += 1) await road.tick().catch(() => undefined);
+    deepEqual(await rows(), [], "it may be a fault of this provider alone");
+    aheadMs += 61_000;
+    for (let ticks = 0; ticks < 4; ticks += 1) await road.tick();
+    deepEqual(await rows(), [{ kind: "transaction", chain_tx: odd, inboxes: [intent.inbox_address] }]);
+    deepEqual(await amounts(intent), [22]);
+    // The other one is back, and reads it.
+    second.isDown = false;
+    aheadMs += 5 * 60_000;
+    const chain = road.world.chains.get(road.chain.caip2);
+    ok(chain);
+    await retryUnreadable(road.world, chain);
+    for (let ticks = 0; ticks < 2; ticks += 1) await road.tick();
+    deepEqual(await amounts(intent), [11, 22]);
+  });
+
   test("a receipt that one provider gives and the other does not is asked of the other", async () => {
     await open();
     const intent = await road.create();

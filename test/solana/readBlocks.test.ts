@@ -44,7 +44,7 @@ function assertLinked(blocks: readonly BlockRef[]): void {
     const parent = blocks[index - 1];
     if (!parent) continue;
     deepEqual([block.parentHash, block.number], [parent.hash, parent.number + 1n]);
-    ok(block.timestampS >= parent.timestampS);
+    ok((block.timestampS ?? -1) >= (parent.timestampS ?? 0));
   }
 }
 

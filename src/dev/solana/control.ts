@@ -126,6 +126,18 @@ export class LocalSolanaControl {
     landed.version = version;
   }
 
+  /** Makes nodes say that they have not kept what a transaction did, or that they have. */
+  loseResult(signature: string, isLost = true): void {
+    const landed = this.#ledger.transaction(signature);
+    if (landed === undefined) throw new Error(`${signature} has not landed`);
+    landed.isResultLost = isLost;
+  }
+
+  /** Makes nodes say that they have not kept the times of blocks, or that they have. */
+  loseTimes(areLost = true): void {
+    this.#ledger.areTimesLost = areLost;
+  }
+
   airdrop(to: string, lamports: bigint): string {
     const { faucet } = SOLANA_ACCOUNTS;
     return this.send([faucet], [sendLamports(faucet.address, to, lamports)]);

@@ -44,7 +44,7 @@ async function findFirstIssuedAt(db: Db, chain: Caip2): Promise<Date | undefined
  */
 export async function findBlockBefore(reader: ChainReader, latest: BlockRef, time: Date): Promise<BlockRef> {
   const timeMs = time.getTime() - CLOCK_SKEW_MS_MAX;
-  const isBefore = ({ timestampS }: BlockRef) => timestampS * 1_000 < timeMs;
+  const isBefore = ({ timestampS }: BlockRef) => timestampS !== undefined && timestampS * 1_000 < timeMs;
   if (isBefore(latest)) return latest;
   let below = { number: 0n, block: await reader.block({ number: 0n }) };
   const isPruned = below.block === undefined;

@@ -24,7 +24,7 @@ export type ProviderVerdict = {
 
 export type MovementFinding = Pick<ProviderVerdict, "verdict" | "reason"> & {
   /** The time of the confirmed movement's block. */
-  timestampS?: number;
+  timestampS?: number | undefined;
 };
 
 const CONFIRMED: MovementFinding = { verdict: "confirms", reason: null };
@@ -46,7 +46,7 @@ export async function verifyWithProvider(
     tags.includes("finalized") ? fetchTagNumber(reader, "finalized") : -1n,
   ]);
   const { timestampS, ...finding } = latest < movement.block_number ? MISSING : await verifyMovement(reader, movement);
-  const ageS = timestampS === undefined ? undefined : head.timestampS - timestampS;
+  const ageS = timestampS === undefined || head.timestampS === undefined ? undefined : head.timestampS - timestampS;
   return { ...finding, latest, safe, finalized, ...(ageS !== undefined && { ageS }) };
 }
 

@@ -51,9 +51,9 @@ function toBlockRow({ number, hash, parentHash, timestampS }: BlockRef): {
   number: bigint;
   hash: string;
   parent_hash: string;
-  timestamp_s: bigint;
+  timestamp_s: bigint | null;
 } {
-  return { number, hash, parent_hash: parentHash, timestamp_s: BigInt(timestampS) };
+  return { number, hash, parent_hash: parentHash, timestamp_s: timestampS === undefined ? null : BigInt(timestampS) };
 }
 
 export type CursorAdvance = {

@@ -7,7 +7,8 @@ export type ProducedBlock = {
   blockhash: string;
   previousBlockhash: string;
   parentSlot: bigint;
-  timestampS: number;
+  /** Undefined where the node has not kept it. */
+  timestampS: number | undefined;
   /** Of its transactions, in their order; undefined when they were not asked for. */
   signatures: readonly string[] | undefined;
 };
@@ -20,7 +21,7 @@ export function parseProducedBlock(slot: bigint, answer: unknown): ProducedBlock
     blockhash: parseAddress(blockhash, "a blockhash"),
     previousBlockhash: parseAddress(previousBlockhash, "a blockhash"),
     parentSlot: parseSlot(parentSlot),
-    timestampS: parseCount(blockTime, "the time of a block"),
+    timestampS: blockTime === null ? undefined : parseCount(blockTime, "the time of a block"),
     signatures: signatures === undefined ? undefined : parseArray(signatures, "signatures").map(parseSignature),
   };
 }

@@ -76,6 +76,9 @@ export function parseTransaction(requested: string, answer: unknown): SolanaTran
     throw new ProviderFailed("contradictory", "the provider sent another transaction than the requested one");
   const slot = parseSlot(fields["slot"]);
   const message = parseObject(transaction["message"], "a transaction's message");
+  // Another node may have kept what this one has not. If none has, its block goes on without it.
+  if (fields["meta"] === null)
+    return new UnreadableTransaction(requested, { reason: "no recorded result", names: listNames(fields) });
   const meta = parseResult(fields["meta"], message);
   try {
     return { signature, slot, ...parseContents(message, meta, version) };

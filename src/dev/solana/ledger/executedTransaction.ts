@@ -43,6 +43,8 @@ export type LandedTransaction = ExecutedTransaction & {
   readonly slot: number;
   /** Position in its block. */
   readonly index: number;
+  /** Whether its node has not kept what it did. */
+  isResultLost?: boolean;
   /** As nodes name it; a later one than the chain runs where the control says so. */
   version: "legacy" | number;
 };

@@ -83,6 +83,8 @@ const FIRST_HEIGHT = 900;
 const PORTION = 1_000;
 
 export class Ledger {
+  /** Whether nodes have not kept the times of blocks. */
+  areTimesLost = false;
   readonly svm: LiteSvm;
   readonly genesisHash: string;
   readonly listeners = new Set<LedgerListener>();
@@ -131,6 +133,11 @@ export class Ledger {
   /** The block that transactions land in. */
   get open(): Block {
     return this.#at(this.#blocks.length - 1);
+  }
+
+  /** The time of a block as nodes tell it; null where they have not kept it. */
+  toldTime({ time }: Block): number | null {
+    return this.areTimesLost ? null : time;
   }
 
   get firstSlot(): number {

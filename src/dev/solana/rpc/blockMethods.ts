@@ -27,9 +27,10 @@ export function blockMethods(ledger: Ledger, { hasLongTermStorage }: BlockMethod
   return {
     getBlock: ([slot, given]) => {
       const options = typeof given === "string" ? { encoding: given } : readOptions(given);
-      return encodeBlock(find(readInteger(slot), ledger.head(readStoredCommitment(options))), options);
+      const block = find(readInteger(slot), ledger.head(readStoredCommitment(options)));
+      return { ...encodeBlock(block, options), blockTime: ledger.toldTime(block) };
     },
-    getBlockTime: ([slot]) => find(readInteger(slot), ledger.head("confirmed")).time,
+    getBlockTime: ([slot]) => ledger.toldTime(find(readInteger(slot), ledger.head("confirmed"))),
     getBlocks: ([start, end, given]) => {
       const options = readOptions(typeof end === "number" ? given : (end ?? given));
       const head = ledger.head(readStoredCommitment(options));
@@ -48,9 +49,9 @@ export function blockMethods(ledger: Ledger, { hasLongTermStorage }: BlockMethod
 }
 
 function encodeBlock(block: Block, options: CallOptions): object {
-  const { hash, height, parentHash, parentSlot, time, transactions } = block;
+  const { hash, height, parentHash, parentSlot, transactions } = block;
   const rewards = options["rewards"] === false ? {} : { rewards: [] };
-  const head = { blockhash: hash, previousBlockhash: parentHash, parentSlot, blockHeight: height, blockTime: time };
+  const head = { blockhash: hash, previousBlockhash: parentHash, parentSlot, blockHeight: height };
   return { ...head, ...encodeDetails(transactions, options), ...rewards };
 }
 

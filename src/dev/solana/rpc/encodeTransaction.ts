@@ -10,7 +10,8 @@ import { RpcError } from "./rpcError.ts";
  */
 export function encodeLanded(landed: LandedTransaction, options: CallOptions): object {
   const version = encodeVersion(landed, options);
-  return { transaction: encodeWire(landed, options), meta: encodeMeta(landed), ...version };
+  const meta = landed.isResultLost === true ? null : encodeMeta(landed);
+  return { transaction: encodeWire(landed, options), meta, ...version };
 }
 
 /** Without the message, as `transactionDetails: "accounts"` asks for it. */

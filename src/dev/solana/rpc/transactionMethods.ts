@@ -38,7 +38,7 @@ export function transactionMethods(ledger: Ledger): Methods {
         slot: each.slot,
         err: each.error,
         memo: null,
-        blockTime: blockOf(each).time,
+        blockTime: ledger.toldTime(blockOf(each)),
         confirmationStatus: ledger.commitmentOf(blockOf(each)),
       }));
     },
@@ -64,7 +64,12 @@ export function transactionMethods(ledger: Ledger): Methods {
       const landed = ledger.transaction(readSignature(signature) ?? "");
       if (landed === undefined || landed.slot > head) return null;
       const { slot, index } = landed;
-      return { slot, transactionIndex: index, blockTime: blockOf(landed).time, ...encodeLanded(landed, options) };
+      return {
+        slot,
+        transactionIndex: index,
+        blockTime: ledger.toldTime(blockOf(landed)),
+        ...encodeLanded(landed, options),
+      };
     },
   };
 }
