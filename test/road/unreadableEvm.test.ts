@@ -148,7 +148,7 @@ describe("an entry of a block that cannot be parsed", () => {
     );
   });
 
-  test("one provider is enough while the other is silent for a minute, and both must vouch for what leaves", async () => {
+  test("one provider is enough once the other has been silent for a minute", async () => {
     await open();
     const intent = await road.create();
     const odd = await road.pay(intent, 11n);
@@ -164,14 +164,6 @@ describe("an entry of a block that cannot be parsed", () => {
     for (let ticks = 0; ticks < 4; ticks += 1) await road.tick();
     deepEqual(await rows(), [{ kind: "transaction", chain_tx: odd, inboxes: [intent.inbox_address] }]);
     deepEqual(await amounts(intent), [22]);
-    // The other one is back, and reads it.
-    second.isDown = false;
-    aheadMs += 5 * 60_000;
-    const chain = road.world.chains.get(road.chain.caip2);
-    ok(chain);
-    await retryUnreadable(road.world, chain);
-    for (let ticks = 0; ticks < 2; ticks += 1) await road.tick();
-    deepEqual(await amounts(intent), [11, 22]);
   });
 
   test("a receipt that one provider gives and the other does not is asked of the other", async () => {

@@ -83,7 +83,6 @@ const FIRST_HEIGHT = 900;
 const PORTION = 1_000;
 
 export class Ledger {
-  /** Whether nodes have not kept the times of blocks. */
   areTimesLost = false;
   readonly svm: LiteSvm;
   readonly genesisHash: string;
@@ -133,11 +132,6 @@ export class Ledger {
   /** The block that transactions land in. */
   get open(): Block {
     return this.#at(this.#blocks.length - 1);
-  }
-
-  /** The time of a block as nodes tell it; null where they have not kept it. */
-  toldTime({ time }: Block): number | null {
-    return this.areTimesLost ? null : time;
   }
 
   get firstSlot(): number {

@@ -1,5 +1,5 @@
 import type { Block, Ledger } from "../ledger/ledger.ts";
-import { encodeLanded, encodeWithAccounts } from "./encodeTransaction.ts";
+import { encodeLanded, encodeTime, encodeWithAccounts } from "./encodeTransaction.ts";
 import type { Methods } from "./methods.ts";
 import { readInteger, readOptions, readStoredCommitment } from "./params.ts";
 import type { CallOptions } from "./params.ts";
@@ -28,9 +28,9 @@ export function blockMethods(ledger: Ledger, { hasLongTermStorage }: BlockMethod
     getBlock: ([slot, given]) => {
       const options = typeof given === "string" ? { encoding: given } : readOptions(given);
       const block = find(readInteger(slot), ledger.head(readStoredCommitment(options)));
-      return { ...encodeBlock(block, options), blockTime: ledger.toldTime(block) };
+      return { ...encodeBlock(block, options), blockTime: encodeTime(ledger, block) };
     },
-    getBlockTime: ([slot]) => ledger.toldTime(find(readInteger(slot), ledger.head("confirmed"))),
+    getBlockTime: ([slot]) => encodeTime(ledger, find(readInteger(slot), ledger.head("confirmed"))),
     getBlocks: ([start, end, given]) => {
       const options = readOptions(typeof end === "number" ? given : (end ?? given));
       const head = ledger.head(readStoredCommitment(options));

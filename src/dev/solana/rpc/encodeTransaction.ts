@@ -1,3 +1,4 @@
+import type { Block, Ledger } from "../ledger/ledger.ts";
 import { encodeBase58 } from "@tributary/inbox/solana/base58";
 import type { Balances, LandedTransaction } from "../ledger/executedTransaction.ts";
 import { formatTokenAmount } from "../ledger/tokenAccounts.ts";
@@ -116,4 +117,9 @@ function encodeTokens({ tokens }: Balances): object[] {
     programId,
     uiTokenAmount: formatTokenAmount(units, decimals),
   }));
+}
+
+/** The time of a block as nodes tell it; null where they have not kept it. */
+export function encodeTime({ areTimesLost }: Ledger, { time }: Block): number | null {
+  return areTimesLost ? null : time;
 }

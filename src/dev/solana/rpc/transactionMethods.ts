@@ -2,7 +2,7 @@ import { parseKey } from "@tributary/inbox/solana/keys";
 import { BLOCKHASH_AGE_MAX } from "../ledger/ledger.ts";
 import type { LandedTransaction } from "../ledger/executedTransaction.ts";
 import type { Block, Ledger } from "../ledger/ledger.ts";
-import { encodeLanded, encodeStatus } from "./encodeTransaction.ts";
+import { encodeLanded, encodeStatus, encodeTime } from "./encodeTransaction.ts";
 import type { Methods } from "./methods.ts";
 import {
   parseBase58,
@@ -38,7 +38,7 @@ export function transactionMethods(ledger: Ledger): Methods {
         slot: each.slot,
         err: each.error,
         memo: null,
-        blockTime: ledger.toldTime(blockOf(each)),
+        blockTime: encodeTime(ledger, blockOf(each)),
         confirmationStatus: ledger.commitmentOf(blockOf(each)),
       }));
     },
@@ -67,7 +67,7 @@ export function transactionMethods(ledger: Ledger): Methods {
       return {
         slot,
         transactionIndex: index,
-        blockTime: ledger.toldTime(blockOf(landed)),
+        blockTime: encodeTime(ledger, blockOf(landed)),
         ...encodeLanded(landed, options),
       };
     },
