@@ -133,7 +133,6 @@ export class Ledger {
   get open(): Block {
     return this.#at(this.#blocks.length - 1);
   }
-
   get firstSlot(): number {
     return this.#at(0).slot;
   }
