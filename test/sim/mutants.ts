@@ -341,8 +341,8 @@ export const mutants: readonly Mutant[] = [
     patches: [
       {
         path: "src/settlement/store.ts",
-        search: "where chain = ${chain} and due_from > ${at} and ${isAsked} order by due_from limit ${limit})",
-        replace: "where chain = ${chain} and due_from < ${at} and ${isAsked} order by due_from limit ${limit})",
+        search: "union all ${part(sql`due_from > ${at}`)}",
+        replace: "union all ${part(sql`due_from < ${at} and false`)}",
       },
       {
         path: "src/settlement/store.ts",
