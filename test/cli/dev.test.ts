@@ -182,7 +182,7 @@ test("demo runs its scenarios on the running world, and every check passes", asy
   const onSolana = foundIn(5);
   assert.equal(onSolana["the payout wallet has grown by"], "11.94 USDC");
   assert.equal(onSolana["the fee wallet has grown by"], "0.06 USDC");
-  assert.equal(onSolana["the rent of its token account that came back is"], "0.00203928 SOL");
+  assert.equal(onSolana["the rent of its token account that came back is"], "0.00148844 SOL");
   assert.match(onSolana["the address that its terms give is"] ?? "", /^\w{32,44}$/);
   const shown = await runCli(["intents", "show", stories[0]?.intentId ?? ""], home);
   assert.match(shown.out, /settled +25 USDC = 24\.875 USDC net \+ 0\.125 USDC fee/);

@@ -10,7 +10,7 @@ import { startAnvil } from "../../src/dev/chains/anvil.ts";
 import { createDevClient } from "../../src/dev/chains/devClient.ts";
 import { deployHub, HUB } from "../../src/dev/chains/contracts.ts";
 import { openDatabase } from "../../src/db/database.ts";
-import { runCli, temporaryFolder } from "../support/cli.ts";
+import { runCli, runCliProcess, temporaryFolder } from "../support/cli.ts";
 import { createDatabaseOn, startOwnServer } from "../support/database.ts";
 import type { PostgresServer } from "../support/postgres.ts";
 import { insertIntent } from "../support/intents.ts";
@@ -107,7 +107,7 @@ test("serve fails on a node of another chain or without the token, and tolerates
   const [wrong, missing, silent] = await Promise.all([
     check(other.rpcUrl, { url: await createDatabase() }),
     check(empty.rpcUrl, { url: await createDatabase() }),
-    check("http://127.0.0.1:1"),
+    runCliProcess(["serve", "--check", "--config", localConfig("http://127.0.0.1:1")], KEYS),
   ]);
   assert.match(wrong.err, /is configured as a provider of eip155:84532 but serves eip155:900009/);
   assert.match(missing.err, /USDC at 0x036c\w+ is no token there/);
@@ -141,7 +141,7 @@ test("a token that an intent uses cannot be removed from the configuration, but 
   const without = localConfig("http://127.0.0.1:1", { database });
   const check = (file: string) => runCli(["serve", "--check", "--config", file], KEYS);
   const empty = await check(withToken(without, DUSD));
-  assert.match(empty.out, /^The next start applies the migrations 0001_road, /m, empty.err);
+  assert.match(empty.out, /^The next start applies the migrations 0101_chain, /m, empty.err);
   for (const words of [
     ["doctor"],
     ["accounts", "list"],
@@ -153,14 +153,14 @@ test("a token that an intent uses cannot be removed from the configuration, but 
     assert.equal(code, 1, words.join(" "));
     assert.match(
       err,
-      /^error: the database lacks the migrations 0001_road to \w+: run `tributary migrate`, or start the service\n$/,
+      /^error: the database lacks the migrations 0101_chain to \w+: run `tributary migrate`, or start the service\n$/,
     );
     assert.equal(out, "");
   }
   assert.equal((await check(without)).out, empty.out, "none of them changed anything");
 
   const migrated = await runCli(["migrate", "--config", without], KEYS);
-  assert.match(migrated.out, /^Applied: 0001_road, /, migrated.err);
+  assert.match(migrated.out, /^Applied: 0101_chain, /, migrated.err);
   assert.deepEqual(await listUnanalyzed(database), [], "its tables are analysed");
   assert.equal((await runCli(["migrate", "--config", without], KEYS)).out, "The schema is up to date.\n");
   const listing = await runCli(["accounts", "list", "--config", without], KEYS);

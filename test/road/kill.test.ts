@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { watchChain } from "../../src/watch/follow/watchChain.ts";
+import { watchNow } from "../support/watchNow.ts";
 import { isSettled, runKills } from "../chaos/runKills.ts";
 import { openRoad } from "../support/road.ts";
 
@@ -26,7 +26,7 @@ test("the end of such a run waits for a payment that is recorded and not process
   const intent = await road.create();
   await road.pay(intent, 1_000n);
   assert.equal(await isSettled(watched), false, "its block is not recorded");
-  await watchChain(road.world, chain);
+  await watchNow(road.world, chain);
   assert.equal(await isSettled(watched), false, "it is recorded");
   await road.settle();
   assert.equal(await isSettled(watched), true);

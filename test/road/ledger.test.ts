@@ -7,7 +7,8 @@ import type { LedgerLine } from "../../src/operator/ledgerOperations.ts";
 import { runOperation, type OperationInput } from "../../src/operator/runOperation.ts";
 import type { Chain } from "../../src/chain/chain.ts";
 import { caip19 } from "../../src/kernel/caip.ts";
-import { watchChain } from "../../src/watch/follow/watchChain.ts";
+import { EVENT_TYPES } from "../../src/event/event.ts";
+import { watchNow } from "../support/watchNow.ts";
 import { thoroughDatabases } from "../support/database.ts";
 import { openRoad, type Road } from "../support/road.ts";
 
@@ -73,10 +74,10 @@ for (const database of thoroughDatabases) {
       const intent = await road.create();
       const paid = await road.pay(intent, 700n);
       const bytes = await road.chain.signedOf(paid as `0x${string}`);
-      await watchChain(road.world, chain);
+      await watchNow(road.world, chain);
       await road.chain.reorg(1);
       await road.chain.mine(1);
-      await watchChain(road.world, chain);
+      await watchNow(road.world, chain);
       const lines = async () =>
         (await readLines({ account: `inbox:${intent.id}` })).map((line: LedgerLine) => [
           line.amountUnits,
@@ -87,7 +88,7 @@ for (const database of thoroughDatabases) {
         ["-700", true],
       ]);
       await road.chain.sendSigned(bytes);
-      await watchChain(road.world, chain);
+      await watchNow(road.world, chain);
       deepEqual((await lines())[2], ["700", false]);
       await road.settle();
       deepEqual(await failedChecks(), []);
@@ -96,7 +97,7 @@ for (const database of thoroughDatabases) {
     test("the balance comparison with the chain finds an unrecorded transfer", async () => {
       const intent = await road.create();
       await road.pay(intent, 30n);
-      await watchChain(road.world, chain);
+      await watchNow(road.world, chain);
       deepEqual(await failedChecks(), []);
       // A transfer in an unread block, and a cursor that counts the block as read.
       await road.pay(intent, 12n);
@@ -123,7 +124,7 @@ for (const database of thoroughDatabases) {
       // Some checks cover only blocks that were read twice.
       before(async () => {
         await road.chain.finalize();
-        await watchChain(road.world, chain);
+        await watchNow(road.world, chain);
         deepEqual(await failedChecks(), []);
       });
       const tamperings: readonly (readonly [edit: string, undo: string, found: readonly string[]])[] = [
@@ -163,8 +164,8 @@ for (const database of thoroughDatabases) {
           ["landed-sweep-is-shown"],
         ],
         [
-          "update event set type = 'deposit.held' where type = 'deposit.counted'",
-          "update event set type = 'deposit.counted' where type = 'deposit.held'",
+          `update event set type = ${EVENT_TYPES["deposit.held"]} where type = ${EVENT_TYPES["deposit.counted"]}`,
+          `update event set type = ${EVENT_TYPES["deposit.counted"]} where type = ${EVENT_TYPES["deposit.held"]}`,
           ["deposit-has-event"],
         ],
         [

@@ -9,7 +9,7 @@ import { array } from "../../src/db/parameters.ts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import { toInboxTerms } from "../../src/intent/inboxTerms.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
-import { watchChain } from "../../src/watch/follow/watchChain.ts";
+import { watchNow } from "../support/watchNow.ts";
 import { rescanChainTx } from "../../src/watch/reread/rescan.ts";
 import { thoroughDatabases } from "../support/database.ts";
 import { assertAllChecks } from "../support/ledgerAssertions.ts";
@@ -206,7 +206,7 @@ for (const database of thoroughDatabases) {
       assert.ok(chain);
       const gained = await gains(async () => {
         await sendByStranger(netted(intents));
-        await watchChain(road.world, chain);
+        await watchNow(road.world, chain);
         const ids = intents.map(({ id }) => id);
         await road.world.db.root
           .updateTable("movement")

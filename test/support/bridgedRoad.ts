@@ -25,7 +25,7 @@ import { planSettlements } from "../../src/settlement/planSettlements.ts";
 import { replanSettlements } from "../../src/settlement/replanSettlements.ts";
 import type { SettlementRow } from "../../src/settlement/settlement.ts";
 import { submitSettlements } from "../../src/settlement/submitSettlements.ts";
-import { watchChain } from "../../src/watch/follow/watchChain.ts";
+import { watchNow } from "./watchNow.ts";
 import type { World } from "../../src/world.ts";
 import { startTestChain, type TestChain } from "./chain.ts";
 import { countMoney } from "./countMoney.ts";
@@ -211,7 +211,7 @@ export async function openBridgedRoad(options: BridgedRoadOptions = {}): Promise
 }
 
 async function tickChain(world: World, chain: Chain): Promise<void> {
-  await watchChain(world, chain);
+  await watchNow(world, chain);
   await processMovements(world, chain.caip2);
   await countMoney(world, chain.caip2);
   await observeSettlements(world, chain.caip2);

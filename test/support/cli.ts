@@ -73,7 +73,8 @@ export async function runCli(args: readonly string[], variables: Variables = {},
   return runCliProcess(args, variables, input);
 }
 
-async function runCliProcess(args: readonly string[], variables: Variables, input?: string): Promise<CliResult> {
+/** Runs a command as a process to its end. What it logs is in `err`; a command inside this process logs elsewhere. */
+export async function runCliProcess(args: readonly string[], variables: Variables, input?: string): Promise<CliResult> {
   const child = spawnCli(args, variables, input);
   if (child.stdout === null || child.stderr === null) throw new Error("the process has no piped streams");
   const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);

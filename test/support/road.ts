@@ -26,7 +26,7 @@ import { planSettlements } from "../../src/settlement/planSettlements.ts";
 import { replanSettlements } from "../../src/settlement/replanSettlements.ts";
 import type { SettlementRow } from "../../src/settlement/settlement.ts";
 import { submitSettlements } from "../../src/settlement/submitSettlements.ts";
-import { watchChain } from "../../src/watch/follow/watchChain.ts";
+import { watchNow } from "./watchNow.ts";
 import type { World } from "../../src/world.ts";
 import { startTestChain, type TestChain } from "./chain.ts";
 import { openTestDatabase, type databases } from "./database.ts";
@@ -118,7 +118,7 @@ export async function openRoad(options: RoadOptions = {}): Promise<Road> {
   });
 
   async function tick(): Promise<void> {
-    await watchChain(world, opened);
+    await watchNow(world, opened);
     await processMovements(world, chain.caip2);
     await countMoney(world, chain.caip2);
     await verifyDeposits(world, opened);

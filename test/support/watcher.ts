@@ -12,7 +12,6 @@ import type { Db } from "../../src/db/database.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { createWake } from "../../src/kernel/wake.ts";
 import { ProcessMemory } from "../../src/kernel/processMemory.ts";
-import { getChainMemory } from "../../src/watch/chainMemory.ts";
 import type { MovementRow } from "../../src/watch/movement.ts";
 import type { WatchWorld } from "../../src/watch/store/applySegment.ts";
 import { watchChain, type WatchOutcome } from "../../src/watch/follow/watchChain.ts";
@@ -23,6 +22,7 @@ import { startTestChain, type TestChain } from "./chain.ts";
 import { openTestDatabase } from "./database.ts";
 import { assertLedgerAndWatchChecks } from "./ledgerAssertions.ts";
 import { insertIntent } from "./intents.ts";
+import { watchNow } from "./watchNow.ts";
 import { TEST_CHAIN_CONFIG } from "./stationWorld.ts";
 
 const log = pino({ level: "silent" });
@@ -110,16 +110,7 @@ export async function startWatcher(
   const world = watchWorld(db, chain);
   const watched = openTestChain(chain, ...overrides);
   await watchChain(world, watched);
-  const watch = () => {
-    forgetReadings(world, watched);
-    return watchChain(world, watched);
-  };
-  return { world, chain: watched, watch };
-}
-
-/** The next poll reads finality, and final blocks a second time, as one long after the last. */
-function forgetReadings(world: Pick<WatchWorld, "clock" | "memory">, chain: Chain): void {
-  Object.assign(getChainMemory(world, chain), { finalityReadAtMs: -Infinity, rereadAtMs: -Infinity });
+  return { world, chain: watched, watch: () => watchNow(world, watched) };
 }
 
 export async function insertInbox(db: Db): Promise<Hex> {
