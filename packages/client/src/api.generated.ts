@@ -54,14 +54,9 @@ export type PaymentIntent = {
   created: boolean;
   /** False on test networks. */
   livemode: boolean;
-  /**
-   * A one-time intent is `settled` when its price is reached: ship then. All others stay `active` until they are
-   * archived. Never ship for an `archived` one.
-   */
+  /** A one-time intent is `settled` when its price is reached: ship then. All others stay `active` until they are archived. Never ship for an `archived` one. */
   status: "active" | "settled" | "archived";
-  /**
-   * Compares `amounts.countedUnits` with the price, late deposits included. Only one-time intents are ever `overpaid`.
-   */
+  /** Compares `amounts.countedUnits` with the price, late deposits included. Only one-time intents are ever `overpaid`. */
   paymentStatus: "unpaid" | "partial" | "paid" | "overpaid";
   /** Millionths of the payout currency, independent of the token's decimals; null when open-ended. */
   priceUnits: number | null;
@@ -102,10 +97,7 @@ export type PaymentIntent = {
     receivedUnits: string;
     /** The final deposits that count towards the price. */
     countedUnits: string;
-    /**
-     * What the payer is still asked for: the price minus everything that arrived, or 0 once the price is reached within
-     * the tolerance; null when the intent is open-ended.
-     */
+    /** What the payer is still asked for: the price minus everything that arrived, or 0 once the price is reached within the tolerance; null when the intent is open-ended. */
     remainingUnits: string | null;
     /** The price minus the counted amount, however much is on its way. */
     shortfallUnits: string;
@@ -118,11 +110,7 @@ export type PaymentIntent = {
     /** The amount that the payout wallet received. */
     netUnits: string;
   };
-  /**
-   * The terms that determine the inbox address, so that anyone can compute it. Keep the response of each create,
-   * outside this service: with these terms and the keys of your wallets every deposit can be recovered without it, and
-   * without them none can.
-   */
+  /** The terms that determine the inbox address, so that anyone can compute it. Keep the response of each create, outside this service: with these terms and the keys of your wallets every deposit can be recovered without it, and without them none can. */
   inboxTerms: {
     version: number;
     /** On EVM chains with EIP-55 checksum, to be compared without case; on Solana base58, to be compared exactly. */
@@ -146,10 +134,7 @@ export type PaymentIntent = {
     recoverAfter: number;
     /** The Merkle root of the routes; 32 zero bytes without routes. */
     routesRoot: string;
-    /**
-     * The routes of `routesRoot`, in its order; absent without routes. Shown where one intent is created, read or
-     * archived; lists and events have only the root.
-     */
+    /** The routes of `routesRoot`, in its order; absent without routes. Shown where one intent is created, read or archived; lists and events have only the root. */
     routes?: Array<{
       /** The EVM chain id of the deposit as a string of digits. */
       chainId: string;
@@ -162,10 +147,7 @@ export type PaymentIntent = {
       /** The adapter's settings, ABI-encoded. */
       config: string;
     }> | undefined;
-    /**
-     * For a payout on Solana: the terms of `inboxAddress`. The fields beside it are those of an EVM inbox that takes no
-     * deposit.
-     */
+    /** For a payout on Solana: the terms of `inboxAddress`. The fields beside it are those of an EVM inbox that takes no deposit. */
     solana?: {
       version: number;
       /** The inbox program. */
@@ -219,14 +201,9 @@ export type CreatedPaymentIntent = {
   created: boolean;
   /** False on test networks. */
   livemode: boolean;
-  /**
-   * A one-time intent is `settled` when its price is reached: ship then. All others stay `active` until they are
-   * archived. Never ship for an `archived` one.
-   */
+  /** A one-time intent is `settled` when its price is reached: ship then. All others stay `active` until they are archived. Never ship for an `archived` one. */
   status: "active" | "settled" | "archived";
-  /**
-   * Compares `amounts.countedUnits` with the price, late deposits included. Only one-time intents are ever `overpaid`.
-   */
+  /** Compares `amounts.countedUnits` with the price, late deposits included. Only one-time intents are ever `overpaid`. */
   paymentStatus: "unpaid" | "partial" | "paid" | "overpaid";
   /** Millionths of the payout currency, independent of the token's decimals; null when open-ended. */
   priceUnits: number | null;
@@ -267,10 +244,7 @@ export type CreatedPaymentIntent = {
     receivedUnits: string;
     /** The final deposits that count towards the price. */
     countedUnits: string;
-    /**
-     * What the payer is still asked for: the price minus everything that arrived, or 0 once the price is reached within
-     * the tolerance; null when the intent is open-ended.
-     */
+    /** What the payer is still asked for: the price minus everything that arrived, or 0 once the price is reached within the tolerance; null when the intent is open-ended. */
     remainingUnits: string | null;
     /** The price minus the counted amount, however much is on its way. */
     shortfallUnits: string;
@@ -283,11 +257,7 @@ export type CreatedPaymentIntent = {
     /** The amount that the payout wallet received. */
     netUnits: string;
   };
-  /**
-   * The terms that determine the inbox address, so that anyone can compute it. Keep the response of each create,
-   * outside this service: with these terms and the keys of your wallets every deposit can be recovered without it, and
-   * without them none can.
-   */
+  /** The terms that determine the inbox address, so that anyone can compute it. Keep the response of each create, outside this service: with these terms and the keys of your wallets every deposit can be recovered without it, and without them none can. */
   inboxTerms: {
     version: number;
     /** On EVM chains with EIP-55 checksum, to be compared without case; on Solana base58, to be compared exactly. */
@@ -311,10 +281,7 @@ export type CreatedPaymentIntent = {
     recoverAfter: number;
     /** The Merkle root of the routes; 32 zero bytes without routes. */
     routesRoot: string;
-    /**
-     * The routes of `routesRoot`, in its order; absent without routes. Shown where one intent is created, read or
-     * archived; lists and events have only the root.
-     */
+    /** The routes of `routesRoot`, in its order; absent without routes. Shown where one intent is created, read or archived; lists and events have only the root. */
     routes?: Array<{
       /** The EVM chain id of the deposit as a string of digits. */
       chainId: string;
@@ -327,10 +294,7 @@ export type CreatedPaymentIntent = {
       /** The adapter's settings, ABI-encoded. */
       config: string;
     }> | undefined;
-    /**
-     * For a payout on Solana: the terms of `inboxAddress`. The fields beside it are those of an EVM inbox that takes no
-     * deposit.
-     */
+    /** For a payout on Solana: the terms of `inboxAddress`. The fields beside it are those of an EVM inbox that takes no deposit. */
     solana?: {
       version: number;
       /** The inbox program. */
@@ -392,10 +356,7 @@ export type Deposit = {
   depositId: string;
   /** Opaque. */
   intentId: string;
-  /**
-   * `seen` is on chain and not final. `confirmed` is final and waits because it is below the minimum. `counted` counts
-   * towards the price. `held` does not, for the `reason` given. `dropped` is no longer on chain.
-   */
+  /** `seen` is on chain and not final. `confirmed` is final and waits because it is below the minimum. `counted` counts towards the price. `held` does not, for the `reason` given. `dropped` is no longer on chain. */
   status: "seen" | "confirmed" | "counted" | "held" | "dropped";
   /** In the deposited token's smallest units. */
   amountUnits: string;
@@ -416,10 +377,7 @@ export type Deposit = {
   confirmations: number;
   /** The confirmations that make it final; null when seconds or the chain's own finality decide. */
   requiredConfirmations: number | null;
-  /**
-   * The seconds after which it is final, from its block to the newest on the chain's own clock; null when confirmations
-   * or the chain's own finality decide.
-   */
+  /** The seconds after which it is final, from its block to the newest on the chain's own clock; null when confirmations or the chain's own finality decide. */
   requiredSeconds: number | null;
   /** True when the intent was no longer active at its arrival. It is still paid out. */
   late: boolean;
@@ -450,10 +408,7 @@ export type Settlement = {
   settlementId: string;
   /** Opaque. */
   intentId: string;
-  /**
-   * `landed` is on chain: the payout wallet has `netUnits` more, which is less than left the inbox where `reason` is
-   * `rescued`.
-   */
+  /** `landed` is on chain: the payout wallet has `netUnits` more, which is less than left the inbox where `reason` is `rescued`. */
   status: "planned" | "submitted" | "bridging" | "landed" | "held" | "failed";
   /** A CAIP-19 asset id. */
   caip19: string;
@@ -465,14 +420,9 @@ export type Settlement = {
   routeCostUnits: string | null;
   /** The amount that the payout wallet received. */
   netUnits: string | null;
-  /**
-   * The reason that it is held or failed; `rescued` when the intent's recovery key sent the inbox's balance elsewhere.
-   */
+  /** The reason that it is held or failed; `rescued` when the intent's recovery key sent the inbox's balance elsewhere. */
   reason: string | null;
-  /**
-   * The transaction in which it landed; empty until then. Where a bridge carries the money, the transaction that gave
-   * it to the bridge comes first.
-   */
+  /** The transaction in which it landed; empty until then. Where a bridge carries the money, the transaction that gave it to the bridge comes first. */
   txs: Array<{
     /** The transaction hash or signature. */
     txHash: string;
@@ -630,10 +580,7 @@ export type WebhookEndpoint = {
   types: string[];
   description: string | null;
   status: "enabled" | "disabled";
-  /**
-   * `requested` by a PATCH, `gone` after status 410, `failing` after nothing but failures for five days. Only `failing`
-   * ends by itself: one try a day.
-   */
+  /** `requested` by a PATCH, `gone` after status 410, `failing` after nothing but failures for five days. Only `failing` ends by itself: one try a day. */
   disabledReason: "requested" | "gone" | "failing" | null;
   /** The first of the failures since the last success. */
   failingSince: string | null;
@@ -652,10 +599,7 @@ export type WebhookEndpointWithSecret = {
   types: string[];
   description: string | null;
   status: "enabled" | "disabled";
-  /**
-   * `requested` by a PATCH, `gone` after status 410, `failing` after nothing but failures for five days. Only `failing`
-   * ends by itself: one try a day.
-   */
+  /** `requested` by a PATCH, `gone` after status 410, `failing` after nothing but failures for five days. Only `failing` ends by itself: one try a day. */
   disabledReason: "requested" | "gone" | "failing" | null;
   /** The first of the failures since the last success. */
   failingSince: string | null;
@@ -810,42 +754,23 @@ export type Error = {
 export type CreatePaymentIntentBody = {
   /** Your own label, such as an order number. It need not be unique and does not identify the intent. */
   merchantReference?: string | null | undefined;
-  /**
-   * The merchant's own keys and values. They are stored and returned unchanged, and the service does not interpret
-   * them. The order of keys is kept, except that keys that are whole numbers come first, in ascending order. It may be
-   * an object of at most 16384 bytes and 5 levels, with at most 50 keys a level, keys of at most 40 characters and
-   * strings of at most 500. A number that a double cannot hold exactly is refused: send it as a string.
-   */
+  /** The merchant's own keys and values. They are stored and returned unchanged, and the service does not interpret them. The order of keys is kept, except that keys that are whole numbers come first, in ascending order. It may be an object of at most 16384 bytes and 5 levels, with at most 50 keys a level, keys of at most 40 characters and strings of at most 500. A number that a double cannot hold exactly is refused: send it as a string. */
   metadata?: JsonObject | null | undefined;
-  /**
-   * The price in millionths of the payout currency, independent of the token's decimals. Without it the intent is open-
-   * ended: any counted deposit makes it paid.
-   */
+  /** The price in millionths of the payout currency, independent of the token's decimals. Without it the intent is open-ended: any counted deposit makes it paid. */
   priceUnits?: number | null | undefined;
-  /**
-   * If true, the intent is settled when its price is reached, and its destination is free again. Requires `priceUnits`.
-   */
+  /** If true, the intent is settled when its price is reached, and its destination is free again. Requires `priceUnits`. */
   oneTime?: boolean | null | undefined;
-  /**
-   * Where the checkout page links back to: an https URL without user and password. The page never follows the link by
-   * itself.
-   */
+  /** Where the checkout page links back to: an https URL without user and password. The page never follows the link by itself. */
   returnUrl?: string | null | undefined;
   /** What the payer pays for, in a few words. The checkout page shows it. */
   description?: string | null | undefined;
-  /**
-   * Your wallet for the payout. A mixed-case EVM address must have a correct EIP-55 checksum; a Solana address is
-   * base58 of 32 bytes.
-   */
+  /** Your wallet for the payout. A mixed-case EVM address must have a correct EIP-55 checksum; a Solana address is base58 of 32 bytes. */
   payoutWallet?: string | null | undefined;
   /** The CAIP-2 namespace: the family of chains. */
   payoutNamespace?: "eip155" | "solana" | null | undefined;
   /** The CAIP-2 reference: the chain within its namespace. An EVM chain id may also be a number. */
   payoutChainReference?: string | number | null | undefined;
-  /**
-   * A token that is a live settle rail of the chain. The default is the account's currency there, or the chain's
-   * default.
-   */
+  /** A token that is a live settle rail of the chain. The default is the account's currency there, or the chain's default. */
   payoutTokenAddress?: string | null | undefined;
 };
 
@@ -925,10 +850,7 @@ export type UpdateAccountBody = {
     radius?: number | null | undefined;
     /** Up to 6 fonts of the payer's device, separated by commas. The page loads none. */
     font?: string | null | undefined;
-    /**
-     * A `data:` URL of a PNG of at most 1,024 × 1,024 pixels, or of an SVG; at most 32 KiB. The service stores only the
-     * parts that draw.
-     */
+    /** A `data:` URL of a PNG of at most 1,024 × 1,024 pixels, or of an SVG; at most 32 KiB. The service stores only the parts that draw. */
     logo?: string | null | undefined;
   } | undefined;
   /** Whom payers ask: an https URL or a mail address. Null restores the service's own. */
