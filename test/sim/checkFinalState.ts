@@ -341,6 +341,7 @@ const UNFINISHED_WORK_SQL = `
       where counted_units > 0 and counted_units * 10000 >= price_token_units * (10000 - underpay_tolerance_bps)
         and settled_units * 10000 < price_token_units * (10000 - underpay_tolerance_bps)
         and not exists (select from settlement where settlement.intent_id = intent.id and settlement.status in ('planned','submitted','held','bridging'))
+    union all select 'asking ' || chain_tx from sweep_agreement where state = 'asking'
     union all select 'unstamped ' || position from event where sequence is null
     union all select 'unprocessed ' || movement.id from movement left join deposit_cursor as taken on taken.chain = movement.chain
       where direction = 'in' and (movement.revision, movement.id) > (coalesce(taken.revision, 0), coalesce(taken.movement_id, 0))
