@@ -178,10 +178,17 @@ export async function hasNewEvents(db: Db): Promise<boolean> {
  * returns these events. The caller ensures that only one transaction does this at a time.
  */
 export async function assignSequences(tx: Tx, limit: number): Promise<SequencedEvent[]> {
+  const unstamped = await sql<{ position: bigint }>`/* named: list_new_events */
+    select position from event where sequence is null order by position limit ${limit}`.execute(tx);
+  // The planner is told how many they are, so it reads each by its key.
+  const positions = array(
+    unstamped.rows.map(({ position }) => position),
+    "int8",
+  );
   const { rows } = await sql<SequencedEvent>`
     with batch as (
       select position, account_number, row_number() over (partition by account_number order by position) as place
-      from (select position, account_number from event where sequence is null order by position limit ${limit}) as unstamped
+      from event where position = any(${positions})
     ), batch_size as (
       select account_number, count(*) as size from batch group by account_number
     ), counter as (
@@ -193,7 +200,7 @@ export async function assignSequences(tx: Tx, limit: number): Promise<SequencedE
     ), numbered as (
       update event set sequence = counter.last_sequence - batch_size.size + batch.place
       from batch join counter using (account_number) join batch_size using (account_number)
-      where event.position = batch.position
+      where event.position = batch.position and event.position = any(${positions})
       returning event.*
     )
     select ${sql.raw(shownColumns("numbered"))}, account.id as "accountId"
