@@ -164,6 +164,30 @@ describe("an entry of a block that cannot be parsed", () => {
     for (let ticks = 0; ticks < 4; ticks += 1) await road.tick();
     deepEqual(await rows(), [{ kind: "transaction", chain_tx: odd, inboxes: [intent.inbox_address] }]);
     deepEqual(await amounts(intent), [22]);
+    second.isDown = false;
+    aheadMs += 301_000;
+    const chain = road.world.chains.get(road.chain.caip2);
+    ok(chain);
+    await retryUnreadable(road.world, chain);
+    await road.tick();
+    deepEqual(await amounts(intent), [11, 22], "the other one can read it");
+  });
+
+  test("what both can read again after a minute is recorded then, although its block was passed", async () => {
+    await open();
+    const intent = await road.create();
+    const odd = await road.pay(intent, 11n);
+    await road.pay(intent, 22n);
+    alter(receiptWithoutStatus(odd));
+    for (let ticks = 0; ticks < 4; ticks += 1) await road.tick();
+    equal((await rows()).length, 1);
+    alter(undefined);
+    aheadMs += 61_000;
+    const chain = road.world.chains.get(road.chain.caip2);
+    ok(chain);
+    await retryUnreadable(road.world, chain);
+    await road.tick();
+    deepEqual([await rows(), await amounts(intent)], [[], [11, 22]]);
   });
 
   test("a receipt that one provider gives and the other does not is asked of the other", async () => {

@@ -53,7 +53,7 @@ export function addSolanaPayRoutes(server: FastifyInstance, context: CheckoutCon
     onRequest: async (request, reply) => {
       const payment = await openPayment(context, request, reply);
       const body = parseJsonBody(request.raw, await readBody(request.raw, BODY_BYTES_MAX));
-      return reply.send(await answerWallet(context.world, payment, readAccount(body)));
+      return reply.send(await answerWallet(context, payment, readAccount(body)));
     },
     handler: () => undefined,
   });
@@ -95,7 +95,7 @@ function describePayment({ config }: Pick<World, "config">, { state }: Payment):
 }
 
 async function answerWallet(
-  { chains }: Pick<World, "chains">,
+  { world: { chains }, payerQuestions }: CheckoutContext,
   { intent, state, units }: Payment,
   payer: string,
 ): Promise<{ transaction: string; message: string }> {
@@ -117,9 +117,11 @@ async function answerWallet(
     units,
     decimals: intent.payout_decimals,
   };
+  const { caip2, providers } = chain;
+  const head = payerQuestions.head(caip2, providers);
   const [isHeld, transaction] = await Promise.all([
-    holdsUnits(chain.providers, payment),
-    preparePayment(chain.providers, payment),
+    payerQuestions.mayLook(caip2) ? holdsUnits(providers, payment) : true,
+    preparePayment({ head: () => head }, payment),
   ]).catch(throwUnavailable);
   if (!isHeld)
     throw new Fault("invalid_request", { param: "account", message: `This wallet holds too little ${symbol}.` });

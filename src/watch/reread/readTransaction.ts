@@ -11,8 +11,9 @@ export async function readTransaction(
   const [proof] = await reader.proofs([chainTx]);
   if (!proof?.succeeded || proof.blockNumber > upTo) return { proof, transfers: [] };
   const { blockHash, blockNumber } = proof;
-  // Where inboxes are read by their accounts, the block's list leaves out a plain payment, and the proof has it.
-  if (reader.holdings === undefined || proof.transfers === undefined) {
+  // The proof has all of them. A list of the block leaves out a plain payment where inboxes are read by their accounts,
+  // and elsewhere what could not be parsed a short time ago.
+  if (proof.transfers === undefined) {
     const transfers = await reader.transfers({ blockHash, blockNumber }, tokens);
     return { proof, transfers: transfers.filter((transfer) => transfer.chainTx === chainTx) };
   }
