@@ -8,11 +8,13 @@ import {
   Receiver,
   type ReceivedEvent,
 } from "../../test/support/webhooks.ts";
+import { sql } from "kysely";
 import type { Db } from "../db/database.ts";
+import { assignEventSequences } from "../event/assignEventSequences.ts";
 import { listEvents } from "../event/listEvents.ts";
 import { DAY_MS } from "../kernel/clock.ts";
 import { changeEndpoint, createEndpoint, deleteEndpoint, rotateSecret } from "./endpoint/manageEndpoints.ts";
-import { listEndpointRows } from "./endpoint/endpointStore.ts";
+import { listEndpointRows, markBehind } from "./endpoint/endpointStore.ts";
 import { purgeDeliveries } from "./purgeDeliveries.ts";
 import { redeliver, sendTest } from "./redeliver.ts";
 
@@ -173,6 +175,85 @@ for (const kind of databases) {
       await changeEndpoint(webhooks.world, key, { status: "enabled" });
       await webhooks.work();
       assert.deepEqual(labels(), ["one", "one", "two", "three"]);
+    });
+
+    test("an answer 410 of the URL before a change does not disable the new one, and one 410 of several is told once", async (t) => {
+      t.after(tearDown);
+      const { append, rowOf, key, feed } = await setUp({ intents: 3 });
+      for (const intent of [0, 1, 2]) await append(intent, `of ${intent}`);
+      const other = new Receiver();
+      t.after(() => other.close());
+      const moved = await other.listen();
+      receiver.behave = (_, response) => {
+        void changeEndpoint(webhooks.world, key, { url: moved }).then(() => response.writeHead(410).end());
+        return undefined;
+      };
+      await webhooks.work();
+      assert.equal((await rowOf())?.status, "enabled");
+      other.behave = () => 410;
+      for (const intent of [0, 1, 2]) await append(intent, `again of ${intent}`);
+      webhooks.clock.advance(HOUR_MS);
+      await webhooks.work();
+      assert.equal((await rowOf())?.disabled_reason, "gone");
+      assert.deepEqual(
+        (await feed()).map(({ type }) => type).filter((type) => type.startsWith("webhook_endpoint.")),
+        ["webhook_endpoint.disabled"],
+      );
+    });
+
+    test("a replay of old events to a receiver that is away brings nothing else from before the endpoint", async (t) => {
+      t.after(tearDown);
+      const url = await receiver.listen();
+      const { accountId, intents } = await insertAccountWithIntents(db, 1);
+      const append = (label: string) =>
+        webhooks.appendChanges(accountId, [{ intentNumber: intents[0]?.seq ?? 0n, label }]);
+      for (let number = 1; number <= 9; number += 1) await append(`old ${number}`);
+      await webhooks.work();
+      const { id } = await createEndpoint(webhooks.world, { accountId, input: { url } });
+      receiver.behave = () => 500;
+      await append("new");
+      await redeliver(webhooks.world, { accountId, endpointId: id }, { fromSequence: 2n, toSequence: 2n });
+      for (let hours = 0; hours < 24 * 6; hours += 6) {
+        await webhooks.work();
+        if (hours % 24 === 0) await append(`while away ${hours}`);
+        webhooks.clock.advance(6 * HOUR_MS);
+      }
+      assert.equal((await listEndpointRows(db.root, accountId))[0]?.disabled_reason, "failing");
+      receiver.behave = () => 200;
+      receiver.received.length = 0;
+      for (let round = 0; round < 6; round += 1) {
+        webhooks.clock.advance(DAY_MS + 1);
+        await webhooks.work();
+      }
+      assert.deepEqual(
+        labels().filter((label) => label.startsWith("old")),
+        [],
+        "the replay was given up meanwhile",
+      );
+      assert.ok(labels().includes("new"));
+    });
+
+    test("more accounts than one step looks at, whose events were numbered together, all get theirs", async (t) => {
+      t.after(tearDown);
+      const url = await receiver.listen();
+      const accounts: string[] = [];
+      for (let shop = 0; shop < 3; shop += 1) {
+        const { accountId } = await insertAccountWithIntents(db, 0);
+        await createEndpoint(webhooks.world, { accountId, input: { url } });
+        accounts.push(accountId);
+      }
+      await webhooks.work();
+      const { rows } = await sql<{
+        last: bigint;
+      }>`select coalesce(max(revision), 0) as last from event_counter`.execute(db.root);
+      for (const accountId of accounts) await webhooks.appendChanges(accountId, [{ intentNumber: null, label: "one" }]);
+      await assignEventSequences(db);
+      await db.transaction((tx) => markBehind(tx, { afterRevision: rows[0]?.last ?? 0n, limit: 2 }));
+      const marked = await Promise.all(accounts.map((accountId) => listEndpointRows(db.root, accountId)));
+      assert.deepEqual(
+        marked.map(([row]) => row?.is_behind),
+        [true, true, true],
+      );
     });
 
     test("a deleted endpoint gets nothing more, and its deliveries leave with it", async (t) => {

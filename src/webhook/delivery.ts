@@ -73,7 +73,8 @@ export function decideHealth(before: Health, batch: BatchOutcome): HealthChange 
   const { at, hasSuccess, firstFailureAt, isGone, givenUp } = batch;
   if (isGone) {
     const health = { ...before, status: "disabled", disabled_reason: "gone" } as const;
-    return { health, raised: "webhook_endpoint.disabled", isHealed: false };
+    const raised = before.disabled_reason === "gone" ? undefined : "webhook_endpoint.disabled";
+    return { health, raised, isHealed: false };
   }
   if (hasSuccess) {
     const isHealed = before.disabled_reason === "failing";

@@ -204,13 +204,14 @@ export async function findNextDue(tx: Tx, endpointNumber: number): Promise<Date 
   return row?.due_at ?? null;
 }
 
-/** The sequence of the oldest pending event of the feed. */
+/** The sequence of the oldest pending event of the feed. Replays reach back as far as somebody asks, and are not counted. */
 export async function findOldestSequence(tx: Tx, endpointNumber: number): Promise<bigint | null> {
   const row = await tx
     .selectFrom("webhook_delivery")
     .select("sequence")
     .where("endpoint_number", "=", endpointNumber)
     .where("status", "=", "pending")
+    .where("is_replay", "=", false)
     .where("sequence", ">", 0n)
     .orderBy("sequence")
     .limit(1)

@@ -52,9 +52,10 @@ export async function recordTries(
       at,
       hasSuccess: finished.some(({ result }) => isSuccess(result)),
       firstFailureAt: finished.find(({ result }) => !isSuccess(result))?.result.attempt.at,
-      isGone: finished.some(({ result }) => result.stop === "endpoint"),
+      // An answer of the URL before a change says nothing of the new one.
+      isGone: finished.some(({ result }) => result.stop === "endpoint" && result.attempt.url === before.url),
       givenUp: finished.flatMap(({ delivery }, index) =>
-        tried[index]?.status === "failed" && delivery.sequence > 0n ? [delivery.sequence] : [],
+        tried[index]?.status === "failed" && delivery.sequence > 0n && !delivery.is_replay ? [delivery.sequence] : [],
       ),
     });
     const after = await writeHealth(tx, { before, change, at, isLast });

@@ -94,6 +94,8 @@ function addToCache(cache: KeyCache, name: string, found: CachedKey): void {
 // Responses may arrive out of order. The read that started last is the most recent.
 function updateVersion(cache: KeyCache, { version, readAtMs }: { version: bigint; readAtMs: number }): void {
   if (readAtMs < cache.versionReadAtMs) return;
+  // A server that lost commits may reach the same version again by another change.
+  if (version !== cache.version) cache.entries.clear();
   cache.version = version;
   cache.versionReadAtMs = readAtMs;
 }

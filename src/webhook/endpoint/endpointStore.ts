@@ -64,14 +64,18 @@ export async function readLastSequence(on: Db["root"] | Tx, accountId: string): 
   return rows[0]?.last ?? 0n;
 }
 
-/** Marks the endpoints of accounts with new events, at most of `limit` accounts, and returns the new position. */
+/**
+ * Marks the endpoints of accounts with new events, and returns the new position: of `limit` accounts, and of all others
+ * that changed with the last of them, since those share its revision.
+ */
 export async function markBehind(
   tx: Tx,
   { afterRevision, limit }: { afterRevision: bigint; limit: number },
 ): Promise<bigint | undefined> {
   const { rows } = await sql<{ last: bigint | null }>`
     with changed as (
-      select account_number, revision from event_counter where revision > ${afterRevision} order by revision limit ${limit}
+      select account_number, revision from event_counter where revision > ${afterRevision}
+      order by revision fetch first ${limit} rows with ties
     ), marked as (
       update webhook_endpoint set is_behind = true
       where status = 'enabled' and deleted_at is null and not is_behind
