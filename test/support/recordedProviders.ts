@@ -64,6 +64,19 @@ class RecordedProvider implements Partial<ChainReader> {
       }));
   };
 
+  balances = async (token: string, owners: readonly string[], at: { blockNumber: bigint }): Promise<bigint[]> => {
+    if (this.isAway) throw new ProviderFailed("unreachable", "connection refused");
+    const rows = (await this.#recorded(() => true)).filter(
+      (row) => row.token === token && row.block_number <= at.blockNumber,
+    );
+    const sumOf = (owner: string) =>
+      rows.reduce((sum, { inbox, direction, amount_units: units }) => {
+        if (inbox !== owner) return sum;
+        return direction === "in" ? sum + units : sum - units;
+      }, 0n);
+    return owners.map(sumOf);
+  };
+
   async #recorded(isMeant: (chainTx: string) => boolean) {
     const rows = await this.#db.root
       .selectFrom("movement")

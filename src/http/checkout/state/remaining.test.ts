@@ -11,6 +11,7 @@ import { SeededRandom } from "../../../../test/sim/seededRandom.ts";
 import { buildCatalog } from "../../../catalog/catalog.ts";
 import type { Db } from "../../../db/database.ts";
 import { verifyDeposits, type VerifyWorld } from "../../../deposit/agreement/verifyDeposits.ts";
+import { verifyDust } from "../../../deposit/dust/verifyDust.ts";
 import { depositTotalsCheck } from "../../../deposit/checks.ts";
 import { processMovements } from "../../../deposit/processMovements.ts";
 import { archiveIntent } from "../../../intent/archiveIntent.ts";
@@ -205,7 +206,8 @@ describe("what a payer is asked for", () => {
       await mine(1);
       for (const { intent, arrived } of walkers) await pay(intent, arrived, random);
       for (const { admitAll } of providers.values()) admitAll();
-      await mine(3);
+      // Balances are asked for as far below the head as a provider may be.
+      await mine(100);
       await verify(400);
       await mine(1);
       for (const { intent, log } of walkers) {
@@ -343,7 +345,10 @@ async function runStations(): Promise<void> {
 async function verify(seconds: number): Promise<void> {
   for (let passed = 0; passed < seconds; passed += 30) {
     ms += 30_000;
-    for (const { chain } of providers.values()) await verifyDeposits(world, chain);
+    for (const { chain } of providers.values()) {
+      await verifyDeposits(world, chain);
+      await verifyDust(world, chain);
+    }
     await runStations();
   }
 }
