@@ -10,6 +10,7 @@ import { planSettlements } from "../../src/settlement/planSettlements.ts";
 import { registerView } from "../../src/view/registerView.ts";
 import { rescanChainTx, rescanIntent, type RescanWorld } from "../../src/watch/reread/rescan.ts";
 import { watchChain } from "../../src/watch/follow/watchChain.ts";
+import { watchNow } from "./watchNow.ts";
 import { createChainHistory, type ChainHistory } from "./chainHistory.ts";
 import { insertAccount } from "./intents.ts";
 import { stationWorld, type StationWorld } from "./stationWorld.ts";
@@ -62,8 +63,8 @@ export async function createReplayHarness(db: Db): Promise<ReplayHarness> {
   let [current, other] = [createReplayProcess(db, { name, history }), createReplayProcess(db, { name, history })];
   await watchChain(current.world, current.chain);
 
-  const watchWith = async ({ world, chain }: ReplayProcess) => {
-    for (let rounds = 0; rounds < ROUNDS_MAX && (await watchChain(world, chain)).isBehind; rounds += 1);
+  const watchWith = async ({ world, chain }: ReplayProcess, poll = watchChain) => {
+    for (let rounds = 0; rounds < ROUNDS_MAX && (await poll(world, chain)).isBehind; rounds += 1);
   };
   const takeWith = async ({ world }: ReplayProcess) => {
     for (let rounds = 0; rounds < ROUNDS_MAX && !(await processMovements(world, name)).isDone; rounds += 1);
@@ -72,8 +73,8 @@ export async function createReplayHarness(db: Db): Promise<ReplayHarness> {
     await observeSettlements(world, name);
     await planSettlements(world, name);
   };
-  const tickWith = async (listener: ReplayProcess) => {
-    await watchWith(listener);
+  const tickWith = async (listener: ReplayProcess, poll = watchChain) => {
+    await watchWith(listener, poll);
     await takeWith(listener);
     await countMoney(listener.world, name);
     await settleWith(listener);
@@ -106,7 +107,8 @@ export async function createReplayHarness(db: Db): Promise<ReplayHarness> {
       recordedChain.setTip(history.lastTip);
       let before = "";
       for (let rounds = 0; rounds < ROUNDS_MAX; rounds += 1) {
-        await tickWith(current);
+        // The state is at rest once finality and final blocks have been read too, whatever time that takes.
+        await tickWith(current, watchNow);
         const after = await progressSnapshot(db, name);
         if (after === before) return;
         before = after;
