@@ -82,7 +82,12 @@ export const TEST_RUN: TestRunSetup = {
       isShared: true,
       preload: ["test/support/solanaInboxes.ts", "test/support/solanaKit.ts"],
     },
-    { name: "local Solana", files: ["src/dev/solana/**"], isShared: true, preload: ["test/support/solana.ts"] },
+    {
+      name: "local Solana",
+      files: ["packages/local-solana/**"],
+      isShared: true,
+      preload: ["test/support/solana.ts"],
+    },
     {
       name: "chain",
       files: [

@@ -3,12 +3,12 @@ import { associatedTokenProgram, systemProgram, token2022Program, tokenProgram }
 import { nameOfRole } from "./explorer/explorerPages.ts";
 import { caip2 } from "../kernel/caip.ts";
 import type { Clock } from "../kernel/clock.ts";
-import { LOCAL_INBOX_PROGRAM, LOCAL_MINTS, SOLANA_ACCOUNTS } from "./solana/fixtures.ts";
+import { LOCAL_INBOX_PROGRAM, LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../packages/local-solana/src/fixtures.ts";
 import { encodeBase58 } from "@tributary/inbox/solana/base58";
 import type { ManifestChain } from "./manifestChain.ts";
-import type { Keypair } from "./solana/keypairs.ts";
-import { createPayerWallet, type PayerWallet } from "./solana/payerWallet.ts";
-import { startLocalSolana, type LocalSolana } from "./solana/startLocalSolana.ts";
+import type { Keypair } from "../../packages/local-solana/src/keypairs.ts";
+import { createPayerWallet, type PayerWallet } from "../../packages/local-solana/src/payerWallet.ts";
+import { startLocalSolana, type LocalSolana } from "../../packages/local-solana/src/startLocalSolana.ts";
 
 /** A Solana cluster of the dev world. */
 export type DevSolana = {

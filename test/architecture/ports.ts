@@ -96,11 +96,6 @@ const PORTS: readonly Port[] = [
     allowed: ["network"],
     reason: "it stands before a node of the local world",
   },
-  {
-    path: "src/dev/solana/rpc/server.ts",
-    allowed: ["network"],
-    reason: "it is the node of the local Solana",
-  },
   { path: "src/gate/remoteGate.ts", allowed: ["network"], reason: "it calls the issuing gate" },
 ];
 

@@ -8,6 +8,7 @@ const PACKAGES = [
   "packages/sdk",
   "packages/react",
   "packages/checkout",
+  "packages/local-solana",
 ] as const;
 
 /** Tables of the foundation need no store.ts, but each still has one writer. */

@@ -6,7 +6,7 @@ import { injectHeadlessWeb3Provider, Web3RequestKind as kinds } from "headless-w
 import type { Browser, Page } from "playwright-core";
 import { defineChain, http, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { createKeypair } from "../../src/dev/solana/keypairs.ts";
+import { createKeypair } from "../../packages/local-solana/src/keypairs.ts";
 import { createApiClient } from "../../src/operator/client/apiClient.ts";
 import { createSolanaPayer } from "../../src/operator/client/solanaPayer.ts";
 import { skipWithoutChromium } from "../support/browser.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
-import { SOLANA_ACCOUNTS } from "../../src/dev/solana/fixtures.ts";
+import { SOLANA_ACCOUNTS } from "../../packages/local-solana/src/fixtures.ts";
 import { createLocalIntent, openLocalSolanaApi } from "../support/localSolanaApi.ts";
 import { skipWithoutChromium } from "../support/browser.ts";
 import { sharedBrowser } from "../support/sharedBrowser.ts";

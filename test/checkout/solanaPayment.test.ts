@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { before, describe, test } from "node:test";
 import { decodeBase58 } from "@tributary/inbox/solana/base58";
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { createKeypair } from "../../src/dev/solana/keypairs.ts";
+import { createKeypair } from "../../packages/local-solana/src/keypairs.ts";
 import { createApiClient } from "../../src/operator/client/apiClient.ts";
 import { createSolanaPayer } from "../../src/operator/client/solanaPayer.ts";
 import { skipWithoutChromium } from "../support/browser.ts";

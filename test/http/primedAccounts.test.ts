@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../src/dev/solana/fixtures.ts";
-import { createTokenAccount, findTokenAccount } from "../../src/dev/solana/instructions.ts";
-import type { LocalSolana } from "../../src/dev/solana/startLocalSolana.ts";
+import { LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../packages/local-solana/src/fixtures.ts";
+import { createTokenAccount, findTokenAccount } from "../../packages/local-solana/src/instructions.ts";
+import type { LocalSolana } from "../../packages/local-solana/src/startLocalSolana.ts";
 import { primeAccountsLoop } from "../../src/loops/primeAccountsLoop.ts";
 import type { Json, TestApi } from "../support/api.ts";
 import { openCheckout } from "../support/checkout.ts";

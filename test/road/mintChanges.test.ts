@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { after, before, describe, test } from "node:test";
 import { updateAlarms, activeAlarms } from "../../src/alarm/updateAlarms.ts";
 import type { Asset } from "../../src/catalog/catalog.ts";
-import { LOCAL_MINTS } from "../../src/dev/solana/fixtures.ts";
+import { LOCAL_MINTS } from "../../packages/local-solana/src/fixtures.ts";
 import { loadIssuingPredicate } from "../../src/inbox/originSwitch.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
 import { createLoops } from "../../src/loops/runLoops.ts";

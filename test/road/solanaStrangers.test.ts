@@ -3,13 +3,13 @@ import { after, before, describe, test } from "node:test";
 import { computeSolanaInbox } from "@tributary/inbox/solana/address";
 import { buildSettle } from "@tributary/inbox/solana/instructions";
 import { toSolanaPayTerms } from "../../src/chain/solana/intentInbox.ts";
-import { LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../src/dev/solana/fixtures.ts";
+import { LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../packages/local-solana/src/fixtures.ts";
 import {
   createTokenAccount,
   findTokenAccount,
   sendLamports,
   transferTokens,
-} from "../../src/dev/solana/instructions.ts";
+} from "../../packages/local-solana/src/instructions.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
 import { openSolanaRoad, type SolanaRoad } from "../support/solanaRoad.ts";
 

@@ -4,7 +4,7 @@ import { computeSolanaInbox } from "@tributary/inbox/solana/address";
 import { buildSettle } from "@tributary/inbox/solana/instructions";
 import { readAlarms } from "../../src/alarm/updateAlarms.ts";
 import { toSolanaPayTerms } from "../../src/chain/solana/intentInbox.ts";
-import { LOCAL_INBOX_PROGRAM, SOLANA_ACCOUNTS } from "../../src/dev/solana/fixtures.ts";
+import { LOCAL_INBOX_PROGRAM, SOLANA_ACCOUNTS } from "../../packages/local-solana/src/fixtures.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
 import { checkUnreadable } from "../../src/operator/doctor/checkUnreadable.ts";
 import { startSolanaProxy, type SolanaFault, type SolanaProxy } from "../support/solanaProxy.ts";

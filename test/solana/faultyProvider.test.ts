@@ -4,8 +4,8 @@ import { buildSettle, readonlyMeta } from "@tributary/inbox/solana/instructions"
 import { tokenProgram } from "@tributary/inbox/solana/keys";
 import type { SolanaInbox } from "@tributary/inbox/solana/address";
 import { ProviderFailed, type Transfer } from "../../src/chain/reader.ts";
-import { LOCAL_INBOX_PROGRAM, SOLANA_ACCOUNTS } from "../../src/dev/solana/fixtures.ts";
-import { sendLamports } from "../../src/dev/solana/instructions.ts";
+import { LOCAL_INBOX_PROGRAM, SOLANA_ACCOUNTS } from "../../packages/local-solana/src/fixtures.ts";
+import { sendLamports } from "../../packages/local-solana/src/instructions.ts";
 import { changeResult, startSolanaProxy, type SolanaFault, type SolanaProxy } from "../support/solanaProxy.ts";
 import { ReaderScene, USDC } from "../support/solanaInboxes.ts";
 

@@ -7,9 +7,14 @@ import type { SolanaInstruction } from "@tributary/inbox/solana/instructions";
 import { decodeKey } from "@tributary/inbox/solana/keys";
 import type { Transfer } from "../../src/chain/reader.ts";
 import type { SolanaReader } from "../../src/chain/solana/read/solanaReader.ts";
-import { LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../src/dev/solana/fixtures.ts";
-import { createTokenAccount, findTokenAccount, mintTokens, transferTokens } from "../../src/dev/solana/instructions.ts";
-import type { LocalSolana } from "../../src/dev/solana/startLocalSolana.ts";
+import { LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../packages/local-solana/src/fixtures.ts";
+import {
+  createTokenAccount,
+  findTokenAccount,
+  mintTokens,
+  transferTokens,
+} from "../../packages/local-solana/src/instructions.ts";
+import type { LocalSolana } from "../../packages/local-solana/src/startLocalSolana.ts";
 import { createWallet, payTokens } from "../support/solana.ts";
 import {
   closeAccount,

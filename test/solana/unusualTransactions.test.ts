@@ -4,9 +4,9 @@ import type { SolanaInbox } from "@tributary/inbox/solana/address";
 import { buildSettle, readonlyMeta } from "@tributary/inbox/solana/instructions";
 import type { SolanaInstruction } from "@tributary/inbox/solana/instructions";
 import { token2022Program, tokenProgram } from "@tributary/inbox/solana/keys";
-import { SOLANA_ACCOUNTS } from "../../src/dev/solana/fixtures.ts";
-import { sendLamports } from "../../src/dev/solana/instructions.ts";
-import type { LocalSolana } from "../../src/dev/solana/startLocalSolana.ts";
+import { SOLANA_ACCOUNTS } from "../../packages/local-solana/src/fixtures.ts";
+import { sendLamports } from "../../packages/local-solana/src/instructions.ts";
+import type { LocalSolana } from "../../packages/local-solana/src/startLocalSolana.ts";
 import { ReaderScene, shorten, type TestInboxes } from "../support/solanaInboxes.ts";
 import { sendVersion1 } from "../support/solanaKit.ts";
 

@@ -2,12 +2,12 @@ import { randomBytes } from "node:crypto";
 import { after } from "node:test";
 import { deriveTokenAccount } from "@tributary/inbox/solana/derive";
 import { tokenProgram } from "@tributary/inbox/solana/keys";
-import { LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../src/dev/solana/fixtures.ts";
-import { createTokenAccount, transferTokens } from "../../src/dev/solana/instructions.ts";
-import { createKeypair } from "../../src/dev/solana/keypairs.ts";
-import type { Keypair } from "../../src/dev/solana/keypairs.ts";
-import { startLocalSolana } from "../../src/dev/solana/startLocalSolana.ts";
-import type { LocalSolana, LocalSolanaOptions } from "../../src/dev/solana/startLocalSolana.ts";
+import { LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../packages/local-solana/src/fixtures.ts";
+import { createTokenAccount, transferTokens } from "../../packages/local-solana/src/instructions.ts";
+import { createKeypair } from "../../packages/local-solana/src/keypairs.ts";
+import type { Keypair } from "../../packages/local-solana/src/keypairs.ts";
+import { startLocalSolana } from "../../packages/local-solana/src/startLocalSolana.ts";
+import type { LocalSolana, LocalSolanaOptions } from "../../packages/local-solana/src/startLocalSolana.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 
 // A local Solana for tests. Its slots are driven by hand: `control.nextSlot()`.

@@ -6,10 +6,14 @@ import type { SolanaInstruction } from "@tributary/inbox/solana/instructions";
 import { decodeKey, noKey, systemProgram, tokenProgram } from "@tributary/inbox/solana/keys";
 import type { SolanaPayTerms } from "@tributary/inbox/solana/terms";
 import { openSolanaReader, type SolanaReader } from "../../src/chain/solana/read/solanaReader.ts";
-import { LOCAL_INBOX_PROGRAM, LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../src/dev/solana/fixtures.ts";
-import { createTokenAccount, findTokenAccount, transferTokens } from "../../src/dev/solana/instructions.ts";
-import { deriveKeypair } from "../../src/dev/solana/keypairs.ts";
-import { startLocalSolana, type LocalSolana, type LocalSolanaOptions } from "../../src/dev/solana/startLocalSolana.ts";
+import { LOCAL_INBOX_PROGRAM, LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../packages/local-solana/src/fixtures.ts";
+import { createTokenAccount, findTokenAccount, transferTokens } from "../../packages/local-solana/src/instructions.ts";
+import { deriveKeypair } from "../../packages/local-solana/src/keypairs.ts";
+import {
+  startLocalSolana,
+  type LocalSolana,
+  type LocalSolanaOptions,
+} from "../../packages/local-solana/src/startLocalSolana.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import type { Transfer } from "../../src/chain/reader.ts";
 import { createWallet, payTokens } from "./solana.ts";

@@ -18,7 +18,7 @@ import {
 } from "@solana/kit";
 import type { Blockhash, Instruction } from "@solana/kit";
 import type { SolanaInstruction } from "@tributary/inbox/solana/instructions";
-import type { Keypair } from "../../src/dev/solana/keypairs.ts";
+import type { Keypair } from "../../packages/local-solana/src/keypairs.ts";
 
 const COMPUTE_UNITS = 200_000;
 const LOADED_BYTES = 1_000_000;

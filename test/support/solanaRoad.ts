@@ -12,10 +12,15 @@ import { verifyDeposits } from "../../src/deposit/agreement/verifyDeposits.ts";
 import { verifySweeps } from "../../src/settlement/agreement/verifySweeps.ts";
 import { processMovements } from "../../src/deposit/processMovements.ts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
-import { LOCAL_INBOX_PROGRAM, LOCAL_MINTS, SOLANA_ACCOUNTS, type LocalMint } from "../../src/dev/solana/fixtures.ts";
-import { createTokenAccount } from "../../src/dev/solana/instructions.ts";
-import type { Keypair } from "../../src/dev/solana/keypairs.ts";
-import { startLocalSolana, type LocalSolana } from "../../src/dev/solana/startLocalSolana.ts";
+import {
+  LOCAL_INBOX_PROGRAM,
+  LOCAL_MINTS,
+  SOLANA_ACCOUNTS,
+  type LocalMint,
+} from "../../packages/local-solana/src/fixtures.ts";
+import { createTokenAccount } from "../../packages/local-solana/src/instructions.ts";
+import type { Keypair } from "../../packages/local-solana/src/keypairs.ts";
+import { startLocalSolana, type LocalSolana } from "../../packages/local-solana/src/startLocalSolana.ts";
 import { createIntent, type CreateIntentInput } from "../../src/intent/createIntent.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
 import { caip2 } from "../../src/kernel/caip.ts";

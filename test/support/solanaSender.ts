@@ -13,10 +13,10 @@ import { openFeePayer, type FeePayer } from "../../src/chain/solana/send/feePaye
 import { createSenderContext, type SolanaSenderContext } from "../../src/chain/solana/send/senderContext.ts";
 import { SolanaSender } from "../../src/chain/solana/send/solanaSender.ts";
 import type { Db } from "../../src/db/database.ts";
-import { LOCAL_INBOX_PROGRAM, LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../src/dev/solana/fixtures.ts";
-import { createTokenAccount } from "../../src/dev/solana/instructions.ts";
-import type { Keypair } from "../../src/dev/solana/keypairs.ts";
-import type { LocalSolana } from "../../src/dev/solana/startLocalSolana.ts";
+import { LOCAL_INBOX_PROGRAM, LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../packages/local-solana/src/fixtures.ts";
+import { createTokenAccount } from "../../packages/local-solana/src/instructions.ts";
+import type { Keypair } from "../../packages/local-solana/src/keypairs.ts";
+import type { LocalSolana } from "../../packages/local-solana/src/startLocalSolana.ts";
 import { caip2 } from "../../src/kernel/caip.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { createWallet, payTokens, startTestSolana } from "./solana.ts";

@@ -5,7 +5,7 @@ import { openTestDatabase, thoroughDatabase } from "../../../test/support/databa
 import { openSenderScene, type FalseAnswer } from "../../../test/support/solanaSender.ts";
 import type { ChainConfig } from "../../config/config.ts";
 import type { Db } from "../../db/database.ts";
-import { LOCAL_MINTS } from "../../dev/solana/fixtures.ts";
+import { LOCAL_MINTS } from "../../../packages/local-solana/src/fixtures.ts";
 import { ProviderFailed } from "../reader.ts";
 
 const { address, decimals, symbol, program: tokenProgram } = LOCAL_MINTS.USDC;

@@ -8,7 +8,7 @@ import { encodeKey } from "@tributary/inbox/solana/keys";
 import { sql } from "kysely";
 import { openDatabase, type Db } from "../../../src/db/database.ts";
 import { array } from "../../../src/db/parameters.ts";
-import { LOCAL_MINTS } from "../../../src/dev/solana/fixtures.ts";
+import { LOCAL_MINTS } from "../../../packages/local-solana/src/fixtures.ts";
 import { followAccountsLoops } from "../../../src/loops/chain/followAccountsLoops.ts";
 import { runLoop } from "../../../src/loops/loop.ts";
 import { startPostgres } from "../../support/postgres.ts";

@@ -4,7 +4,7 @@ import { pino } from "pino";
 import { openTestDatabase } from "../../../../test/support/database.ts";
 import { openSenderScene, type FalseAnswer, type SceneOptions } from "../../../../test/support/solanaSender.ts";
 import type { Db } from "../../../db/database.ts";
-import { LOCAL_MINTS } from "../../../dev/solana/fixtures.ts";
+import { LOCAL_MINTS } from "../../../../packages/local-solana/src/fixtures.ts";
 import { fetchAccountRent } from "./accountRent.ts";
 
 const { USDC, DUSD } = LOCAL_MINTS;

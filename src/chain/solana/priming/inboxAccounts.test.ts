@@ -7,8 +7,12 @@ import { openTestDatabase, thoroughDatabase } from "../../../../test/support/dat
 import { createWallet, payTokens } from "../../../../test/support/solana.ts";
 import { openSenderScene, type FalseAnswer, type SenderScene } from "../../../../test/support/solanaSender.ts";
 import type { Db } from "../../../db/database.ts";
-import { LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../../dev/solana/fixtures.ts";
-import { createTokenAccount, findTokenAccount, sendLamports } from "../../../dev/solana/instructions.ts";
+import { LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../../../packages/local-solana/src/fixtures.ts";
+import {
+  createTokenAccount,
+  findTokenAccount,
+  sendLamports,
+} from "../../../../packages/local-solana/src/instructions.ts";
 import type { PreparedTransaction, SettleItem } from "../../sender.ts";
 
 const { feeRecipient, stranger } = SOLANA_ACCOUNTS;

@@ -11,8 +11,12 @@ import {
 } from "@tributary/inbox/solana/instructions";
 import { decodeKey, noKey, token2022Program, tokenProgram } from "@tributary/inbox/solana/keys";
 import type { SolanaPayTerms } from "@tributary/inbox/solana/terms";
-import { LOCAL_INBOX_PROGRAM, LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../../dev/solana/fixtures.ts";
-import { createTokenAccount, findTokenAccount, sendLamports } from "../../../dev/solana/instructions.ts";
+import { LOCAL_INBOX_PROGRAM, LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../../../packages/local-solana/src/fixtures.ts";
+import {
+  createTokenAccount,
+  findTokenAccount,
+  sendLamports,
+} from "../../../../packages/local-solana/src/instructions.ts";
 import { openFeePayer } from "../send/feePayer.ts";
 import { withBudget } from "../send/settleTransaction.ts";
 

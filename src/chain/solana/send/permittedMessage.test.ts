@@ -12,13 +12,13 @@ import {
   type SolanaInstruction,
 } from "@tributary/inbox/solana/instructions";
 import { decodeKey, noKey, tokenProgram } from "@tributary/inbox/solana/keys";
-import { LOCAL_INBOX_PROGRAM, LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../../dev/solana/fixtures.ts";
+import { LOCAL_INBOX_PROGRAM, LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../../../packages/local-solana/src/fixtures.ts";
 import {
   createTokenAccount,
   findTokenAccount,
   sendLamports,
   transferTokens,
-} from "../../../dev/solana/instructions.ts";
+} from "../../../../packages/local-solana/src/instructions.ts";
 import { openFeePayer } from "./feePayer.ts";
 import { settleInstructions, withBudget } from "./settleTransaction.ts";
 

@@ -17,11 +17,11 @@ import type { SolanaInstruction } from "@tributary/inbox/solana/instructions";
 import { decodeKey, systemProgram } from "@tributary/inbox/solana/keys";
 import { callRpc, createWallet, payTokens, sharedSolana, startTestSolana } from "../../../test/support/solana.ts";
 import { signWithKit } from "../../../test/support/solanaKit.ts";
-import { readInboxProgram } from "../../chain/solana/inboxProgram.ts";
-import { LOCAL_INBOX_PROGRAM, LOCAL_MINTS, SOLANA_ACCOUNTS } from "./fixtures.ts";
-import { createTokenAccount, findTokenAccount, sendLamports } from "./instructions.ts";
-import type { Keypair } from "./keypairs.ts";
-import type { LocalSolana } from "./startLocalSolana.ts";
+import { readInboxProgram } from "../../../src/chain/solana/inboxProgram.ts";
+import { LOCAL_INBOX_PROGRAM, LOCAL_MINTS, SOLANA_ACCOUNTS } from "../src/fixtures.ts";
+import { createTokenAccount, findTokenAccount, sendLamports } from "../src/instructions.ts";
+import type { Keypair } from "../src/keypairs.ts";
+import type { LocalSolana } from "../src/startLocalSolana.ts";
 
 const { payer, operator, feeRecipient, payoutFirst, recoveryFirst, stranger } = SOLANA_ACCOUNTS;
 const { USDC, DUSD } = LOCAL_MINTS;

@@ -1,4 +1,3 @@
-import type { Clock } from "../../kernel/clock.ts";
 import { LocalSolanaControl } from "./control.ts";
 import { installFixtures } from "./fixtures.ts";
 import { FIRST_SLOT, Ledger } from "./ledger/ledger.ts";
@@ -14,8 +13,14 @@ import { serveSubscriptions } from "./socket/socketServer.ts";
 import type { OpenedLedger } from "./storage/ledgerStore.ts";
 import { openStoredLedger } from "./storage/ledgerStore.ts";
 
+export type SlotClock = {
+  now(): Date;
+  /** Resolves after `durationMs`, or at once when `signal` aborts. */
+  sleep(durationMs: number, signal?: AbortSignal): Promise<void>;
+};
+
 export type LocalSolanaOptions = {
-  readonly clock: Clock;
+  readonly clock: SlotClock;
   /** Milliseconds of a slot. Default 400, as on the public clusters. 0 leaves the slots to `control.nextSlot`. */
   readonly slotMs?: number;
   /** Blocks until a transaction is confirmed, at least 1. Default 1. */
@@ -115,7 +120,7 @@ function openLedger(options: LedgerOptions, directory: string | undefined): Open
   return { ledger, close: () => undefined };
 }
 
-type SlotOptions = { readonly clock: Clock; readonly slotMs: number; readonly signal: AbortSignal };
+type SlotOptions = { readonly clock: SlotClock; readonly slotMs: number; readonly signal: AbortSignal };
 
 async function runSlots(ledger: Ledger, { clock, slotMs, signal }: SlotOptions): Promise<void> {
   while (!signal.aborted) {
@@ -125,7 +130,7 @@ async function runSlots(ledger: Ledger, { clock, slotMs, signal }: SlotOptions):
 }
 
 /** The time of the clock; by hand, 400 milliseconds a slot. */
-function createBlockTime(clock: Clock, slotMs: number) {
+function createBlockTime(clock: SlotClock, slotMs: number) {
   const read = (slot: number) => (slotMs === 0 ? slot * SLOT_MS : clock.now().getTime());
   let offsetMs = slotMs === 0 ? clock.now().getTime() - FIRST_SLOT * SLOT_MS : 0;
   return {

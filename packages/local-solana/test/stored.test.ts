@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { callRpc, createWallet, payTokens } from "../../../test/support/solana.ts";
-import { systemClock } from "../../kernel/clock.ts";
-import { LOCAL_MINTS } from "./fixtures.ts";
-import { findTokenAccount } from "./instructions.ts";
-import { startLocalSolana } from "./startLocalSolana.ts";
-import type { LocalSolana } from "./startLocalSolana.ts";
+import { systemClock } from "../../../src/kernel/clock.ts";
+import { LOCAL_MINTS } from "../src/fixtures.ts";
+import { findTokenAccount } from "../src/instructions.ts";
+import { startLocalSolana } from "../src/startLocalSolana.ts";
+import type { LocalSolana } from "../src/startLocalSolana.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tributary-solana-"));
 after(() => rmSync(folder, { recursive: true, force: true }));

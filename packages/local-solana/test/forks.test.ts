@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { address, createSolanaRpc, getBase64EncodedWireTransaction } from "@solana/kit";
 import { callRpc, createWallet, payTokens, startTestSolana } from "../../../test/support/solana.ts";
 import { signWithKit } from "../../../test/support/solanaKit.ts";
-import { LOCAL_MINTS, SOLANA_ACCOUNTS } from "./fixtures.ts";
-import { findTokenAccount, sendLamports } from "./instructions.ts";
+import { LOCAL_MINTS, SOLANA_ACCOUNTS } from "../src/fixtures.ts";
+import { findTokenAccount, sendLamports } from "../src/instructions.ts";
 
 const { payer } = SOLANA_ACCOUNTS;
 const usdc = LOCAL_MINTS.USDC.address;

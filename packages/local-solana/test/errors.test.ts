@@ -12,9 +12,9 @@ import {
 import { callRpc, createWallet, postRpc, sharedSolana, startTestSolana } from "../../../test/support/solana.ts";
 import type { RpcReply } from "../../../test/support/solana.ts";
 import { signWithKit } from "../../../test/support/solanaKit.ts";
-import { SOLANA_ACCOUNTS } from "./fixtures.ts";
-import { sendLamports } from "./instructions.ts";
-import type { LocalSolana } from "./startLocalSolana.ts";
+import { SOLANA_ACCOUNTS } from "../src/fixtures.ts";
+import { sendLamports } from "../src/instructions.ts";
+import type { LocalSolana } from "../src/startLocalSolana.ts";
 
 const { payer } = SOLANA_ACCOUNTS;
 let solana: LocalSolana;

@@ -5,8 +5,8 @@ import { tokenProgram } from "@tributary/inbox/solana/keys";
 import { readonlyMeta } from "@tributary/inbox/solana/instructions";
 import { callRpc, createWallet, payTokens, startTestSolana } from "../../../test/support/solana.ts";
 import { sendVersion1, signWithKit } from "../../../test/support/solanaKit.ts";
-import { LOCAL_MINTS, SOLANA_ACCOUNTS } from "./fixtures.ts";
-import { createTokenAccount, findTokenAccount, sendLamports, transferTokens } from "./instructions.ts";
+import { LOCAL_MINTS, SOLANA_ACCOUNTS } from "../src/fixtures.ts";
+import { createTokenAccount, findTokenAccount, sendLamports, transferTokens } from "../src/instructions.ts";
 
 // Versions of transactions, and what nodes tell of tokens.
 

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { test } from "node:test";
 import { address, createSolanaRpcSubscriptions, signature } from "@solana/kit";
 import { createWallet, payTokens, startTestSolana } from "../../../test/support/solana.ts";
-import { LOCAL_MINTS } from "./fixtures.ts";
-import { findTokenAccount } from "./instructions.ts";
+import { LOCAL_MINTS } from "../src/fixtures.ts";
+import { findTokenAccount } from "../src/instructions.ts";
 
 const usdc = LOCAL_MINTS.USDC.address;
 

@@ -10,8 +10,8 @@ import {
 } from "@solana/kit";
 import { createWallet, payTokens, sharedSolana, startTestSolana } from "../../../test/support/solana.ts";
 import { signWithKit } from "../../../test/support/solanaKit.ts";
-import { LOCAL_INBOX_PROGRAM, LOCAL_MINTS, SOLANA_ACCOUNTS } from "./fixtures.ts";
-import { sendLamports } from "./instructions.ts";
+import { LOCAL_INBOX_PROGRAM, LOCAL_MINTS, SOLANA_ACCOUNTS } from "../src/fixtures.ts";
+import { sendLamports } from "../src/instructions.ts";
 
 const { payer } = SOLANA_ACCOUNTS;
 const stored = { commitment: "confirmed", maxSupportedTransactionVersion: 0, encoding: "json" } as const;
