@@ -17,6 +17,7 @@ const FILES_QUICK = [
   "bridge",
   "bridgeThefts",
   "bridgeFurther",
+  "bridgeHold",
   "rescue",
   "rescueLamports",
   "reclaim",

@@ -24,8 +24,8 @@ enum {
 };
 enum { FURTHER_MAX = 8 };
 
-/* In the issuer's account of a token: the largest amount of one burn. */
-enum { LOCAL_TOKEN_LIMIT = 72, LOCAL_TOKEN_SIZE_MIN = 80 };
+/* In the issuer's account of a token: its mint, and the largest amount of one burn. */
+enum { LOCAL_TOKEN_MINT = 40, LOCAL_TOKEN_LIMIT = 72, LOCAL_TOKEN_SIZE_MIN = 80 };
 
 /* A route: maximum fee in millionths of the amount, u32, and finality threshold, u32. Without a threshold there is no such route. */
 enum { ROUTES = 2, ROUTE_SIZE = 8, ROUTE_THRESHOLD = 4, FEE_PPM_MAX = 100000, PPM = 1000000 };
@@ -56,11 +56,11 @@ INLINE void writeBurn(const Call *call, u8 *data, u64 amount, const u8 *route) {
 
 INLINE u64 bitOf(u64 index) { return 1ul << index; }
 
-/* What the messenger may write beside the token account, its mint, and the messenger's own local token: a bit for each account. Further accounts
- * are never writable if they could be the inbox's. */
+/* What the messenger may write beside the token account and its mint: a bit for each account. Further accounts are never writable if they could be
+ * the inbox's. */
 INLINE u64 findWritable(const Call *call) {
     const Account *accounts = call->accounts;
-    u64 bits = bitOf(BRIDGE_EVENT_PAYER) | bitOf(BRIDGE_TRANSMITTER_STATE) | bitOf(BRIDGE_EVENT);
+    u64 bits = bitOf(BRIDGE_EVENT_PAYER) | bitOf(BRIDGE_TRANSMITTER_STATE) | bitOf(BRIDGE_LOCAL_TOKEN) | bitOf(BRIDGE_EVENT);
     for (u64 i = BRIDGE_ACCOUNTS; i < call->accountCount; i++) {
         int isHeld = isTokenProgram(accounts[i].owner) || isSameKey(accounts[i].key, accounts[BRIDGE_INBOX].key);
         if (accounts[i].isWritable && !isHeld) bits |= bitOf(i);
@@ -117,35 +117,42 @@ FUNCTION u64 depositForBurn(const Call *call, const Burn *burn) {
 }
 
 /* The inbox's signature must reach neither its lamports nor other token accounts of it. Event payer and event sign themselves: otherwise the
- * inbox would pay for the event, or become it. */
+ * inbox would pay for the event, or become it. The limit is that of the mint: the caller says in which place the messenger reads its own. */
 INLINE u64 checkBridgeAccounts(const Call *call) {
     const Account *accounts = call->accounts, *local = &accounts[BRIDGE_LOCAL_TOKEN];
     if (!accounts[BRIDGE_EVENT_PAYER].isSigner || !accounts[BRIDGE_EVENT].isSigner) return ERROR_SIGNER;
     if (!isSameKey(local->owner, accounts[AGENT].key) || local->size < LOCAL_TOKEN_SIZE_MIN) return ERROR_PROGRAM;
+    if (!isSameKey((const Key *)(local->data + LOCAL_TOKEN_MINT), accounts[MINT].key)) return ERROR_PROGRAM;
     if (isSameKey(accounts[BRIDGE_TRANSMITTER_STATE].key, accounts[BRIDGE_INBOX].key)) return ERROR_PROGRAM;
     if (isTokenProgram(accounts[BRIDGE_TRANSMITTER_STATE].owner)) return ERROR_PROGRAM;
     if (isTokenProgram(accounts[BRIDGE_EVENT].owner)) return ERROR_PROGRAM;
     return isTokenProgram(accounts[BRIDGE_EVENT_PAYER].owner) ? ERROR_PROGRAM : 0;
 }
 
-/* What the token account holds, and a close authority from before it became the inbox's. */
+/* What the token account is: its balance, its lamports, its length, and the hash of all its data but the balance. */
 typedef struct {
-    u64 units, lamports;
-    u8 closer;
+    u64 units, lamports, size;
+    Key rest;
 } Held;
 
-INLINE Held holdingOf(const Account *account) {
-    Held held = { amountOf(account), *account->lamports, account->data[TOKEN_CLOSER] };
-    return held;
+FUNCTION void readHeld(const Account *account, Held *held) {
+    held->units = amountOf(account);
+    held->lamports = *account->lamports;
+    held->size = account->size;
+    Slice parts[2];
+    setSlice(&parts[0], account->data, TOKEN_AMOUNT);
+    setSlice(&parts[1], account->data + TOKEN_DELEGATE, held->size - TOKEN_DELEGATE);
+    sol_sha256(parts, 2, (u8 *)&held->rest);
 }
 
-/* After the burn: nothing but the amount is gone, and nobody has a hold on later deposits. */
-INLINE int isOnlyBurned(const Inbox *inbox, const Held *before, u64 amount) {
-    const Account *account = inbox->account;
-    Held held = holdingOf(account);
-    if (held.units != before->units - amount || held.closer != before->closer) return 0;
-    if (held.lamports < before->lamports) return 0;
-    return isSameKey(tokenOwnerOf(account), inbox->pda->key) && account->data[TOKEN_DELEGATE] == 0;
+/* After the burn: nothing but the amount is gone, and nobody has a hold on later deposits. Owner, delegate, close authority and the extensions of
+ * Token-2022 are as before, so that nobody can take or refuse them. */
+FUNCTION int isOnlyBurned(const Account *account, const Held *before, u64 amount) {
+    if (account->size != before->size) return 0;
+    Held held;
+    readHeld(account, &held);
+    if (held.units != before->units - amount || held.lamports < before->lamports) return 0;
+    return isSameKey(&held.rest, &before->rest);
 }
 
 /* With the inbox's signature the messenger could create the token account to which later deposits go, and delegate it. */
@@ -165,7 +172,8 @@ FUNCTION u64 bridge(const Call *call) {
     Inbox inbox = { call->inboxes, &accounts[BRIDGE_ACCOUNT], &accounts[BRIDGE_INBOX], &accounts[MINT] };
     u64 failure = checkInbox(call, &inbox);
     if (failure) return failure;
-    Held before = holdingOf(inbox.account);
+    Held before;
+    readHeld(inbox.account, &before);
     if (before.units == 0) return closeForRent(call, &inbox);
     failure = checkBridgeAccounts(call);
     if (failure) return failure;
@@ -174,6 +182,6 @@ FUNCTION u64 bridge(const Call *call) {
     if (burn.amount == 0 || burn.amount < readInteger(call->data + HOP_MIN_AMOUNT, 8)) return ERROR_MINIMUM;
     failure = depositForBurn(call, &burn);
     if (failure) return failure;
-    if (!isOnlyBurned(&inbox, &before, burn.amount) || hasOpenedAccount(call, burn.writable)) return ERROR_LEFT;
+    if (!isOnlyBurned(inbox.account, &before, burn.amount) || hasOpenedAccount(call, burn.writable)) return ERROR_LEFT;
     return closeForRent(call, &inbox);
 }

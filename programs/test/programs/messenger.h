@@ -117,7 +117,7 @@ FUNCTION u64 checkBurnAccounts(const Call *call) {
     if (!isDenylistEntry(call)) return ERROR_SEEDS;
     if (readInteger(call->data + BURN_DOMAIN, 4) != readInteger(a[REMOTE].data + REMOTE_DOMAIN, 4)) return MESSENGER_DOMAIN;
     if (!isLocalToken(call, &a[LOCAL], a[BURN_MINT].key)) return ERROR_SEEDS;
-    return checkEventAuthority(call, &a[EVENT_AUTHORITY], &a[PROGRAM]);
+    return checkEventAuthority(call, &a[EVENT_AUTHORITY]);
 }
 
 FUNCTION u64 checkBurnTerms(const Call *call) {

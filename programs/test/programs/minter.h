@@ -111,7 +111,7 @@ FUNCTION u64 checkHandle(const Call *call, const Bytes *body) {
     if (!isFeeAccount(call, mint)) return ERROR_NOT_ASSOCIATED;
     if (!hasMint(&a[HANDLE_RECIPIENT], mint) || !hasMint(&a[HANDLE_CUSTODY], mint)) return ERROR_RAW;
     if (!isCustody(call, mint)) return ERROR_SEEDS;
-    return checkEventAuthority(call, &a[HANDLE_EVENT_AUTHORITY], &a[HANDLE_PROGRAM]);
+    return checkEventAuthority(call, &a[HANDLE_EVENT_AUTHORITY]);
 }
 
 /* A number of 32 bytes, of which eight are used. */

@@ -47,7 +47,7 @@ FUNCTION u64 checkReceive(const Call *call, const Bytes *message) {
     if (failure) return failure;
     if (!isReceiveAuthority(&a[RECEIVE_AUTHORITY], call->self, a[RECEIVE_RECEIVER].key)) return ERROR_SEEDS;
     if (!a[RECEIVE_RECEIVER].isExecutable || isSameKey(a[RECEIVE_RECEIVER].key, call->self)) return ERROR_RAW;
-    return checkEventAuthority(call, &a[RECEIVE_EVENT_AUTHORITY], &a[RECEIVE_PROGRAM]);
+    return checkEventAuthority(call, &a[RECEIVE_EVENT_AUTHORITY]);
 }
 
 FUNCTION u64 checkDestination(const Call *call, const u8 *state, const u8 *message) {

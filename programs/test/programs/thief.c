@@ -28,9 +28,15 @@ enum {
     MODE_CLOSE_OTHER,   /* burns, then closes TARGET, another token account of the inbox */
     MODE_WRITE,         /* burns, then writes into TARGET, an account of this program */
     MODE_ASSIGN,        /* burns, then makes the inbox an account of this program */
-    MODE_HONEST         /* burns */
+    MODE_HONEST,        /* burns */
+    MODE_LOCAL_TAKE,    /* makes LOCAL a token account of PAYER and sends the balance there */
+    MODE_LOCAL_OPEN,    /* burns, then makes LOCAL a token account of the inbox, and makes PAYER its delegate */
+    MODE_MEMO,          /* burns, then makes the token account require a memo of each transfer */
+    MODE_MEMO_ROOM      /* burns, then gives the token account room for that */
 };
 enum { TRANSFER = 3, APPROVE = 4, SET_AUTHORITY = 6, BURN = 8, CLOSE = 9, INITIALIZE = 18, ROLE_OWNER = 2, ROLE_CLOSER = 3 };
+/* Instructions and an extension of Token-2022. */
+enum { REALLOCATE = 29, MEMO_TRANSFER = 30, EXTENSION_MEMO = 8 };
 enum { SYSTEM_CREATE = 0, SYSTEM_ASSIGN = 1, SYSTEM_TRANSFER = 2, TOKEN_ACCOUNT_SIZE = 165 };
 
 /* The first further account, if there is one. */
@@ -55,10 +61,10 @@ FUNCTION u64 forward(const Call *call) {
 
 /* Transfer or Burn by the inbox's signature. */
 FUNCTION u64 moveTokens(const Call *call, u8 tag, u64 less) {
-    const Account *a = call->accounts;
+    const Account *a = call->accounts, *to = isSameKey(a[LOCAL].owner, a[TOKEN].key) ? &a[LOCAL] : targetOf(call);
     Meta metas[3];
     setMeta(&metas[0], &a[TOKEN_ACCOUNT], WRITE);
-    setMeta(&metas[1], tag == BURN ? &a[MINT] : targetOf(call), WRITE);
+    setMeta(&metas[1], tag == BURN ? &a[MINT] : to, WRITE);
     setMeta(&metas[2], &a[OWNER], SIGN);
     u8 data[9];
     data[0] = tag;
@@ -186,6 +192,50 @@ FUNCTION u64 assignInbox(const Call *call) {
     return invoke(call, a[SYSTEM].key, &meta, 1, &slice);
 }
 
+/* LOCAL belongs to this program, which may give it away once it is empty. */
+FUNCTION u64 openLocal(const Call *call, const Account *owner) {
+    const Account *a = call->accounts, *local = &a[LOCAL];
+    for (u64 i = 0; i < TOKEN_ACCOUNT_SIZE; i++) *(volatile u8 *)(local->data + i) = 0;
+    copyBytes((u8 *)local->owner, a[TOKEN].key, 32);
+    Meta metas[2];
+    setMeta(&metas[0], local, WRITE);
+    setMeta(&metas[1], &a[MINT], READ);
+    u8 data[33];
+    data[0] = INITIALIZE;
+    copyBytes(data + 1, owner->key, 32);
+    Slice slice;
+    setSlice(&slice, data, 33);
+    return invoke(call, a[TOKEN].key, metas, 2, &slice);
+}
+
+FUNCTION u64 makeRoomForMemo(const Call *call) {
+    const Account *a = call->accounts;
+    Meta metas[4];
+    setMeta(&metas[0], &a[TOKEN_ACCOUNT], WRITE);
+    setMeta(&metas[1], &a[PAYER], WRITE | SIGN);
+    setMeta(&metas[2], &a[SYSTEM], READ);
+    setMeta(&metas[3], &a[OWNER], SIGN);
+    u8 data[3];
+    data[0] = REALLOCATE;
+    writeInteger(data + 1, EXTENSION_MEMO, 2);
+    Slice slice;
+    setSlice(&slice, data, 3);
+    return invoke(call, a[TOKEN].key, metas, 4, &slice);
+}
+
+FUNCTION u64 requireMemo(const Call *call) {
+    const Account *a = call->accounts;
+    Meta metas[2];
+    setMeta(&metas[0], &a[TOKEN_ACCOUNT], WRITE);
+    setMeta(&metas[1], &a[OWNER], SIGN);
+    u8 data[2];
+    data[0] = MEMO_TRANSFER;
+    data[1] = 0;
+    Slice slice;
+    setSlice(&slice, data, 2);
+    return invoke(call, a[TOKEN].key, metas, 2, &slice);
+}
+
 /* What it does after the burn. */
 FUNCTION u64 abuse(const Call *call, u8 mode) {
     const Account *a = call->accounts, *target = targetOf(call);
@@ -198,6 +248,15 @@ FUNCTION u64 abuse(const Call *call, u8 mode) {
     if (mode == MODE_TRANSFER_OTHER) return transferUnit(call, target);
     if (mode == MODE_CLOSE_OTHER) return closeTo(call, target, &a[PAYER]);
     if (mode == MODE_ASSIGN) return assignInbox(call);
+    if (mode == MODE_MEMO_ROOM) return makeRoomForMemo(call);
+    if (mode == MODE_MEMO) {
+        failure = makeRoomForMemo(call);
+        return failure ? failure : requireMemo(call);
+    }
+    if (mode == MODE_LOCAL_OPEN) {
+        failure = openLocal(call, &a[OWNER]);
+        return failure ? failure : approve(call, &a[LOCAL], &a[PAYER]);
+    }
     if (mode == MODE_OPEN) {
         failure = openAssociated(call, target);
         return failure ? failure : approve(call, target, &a[DELEGATE]);
@@ -243,6 +302,10 @@ FUNCTION u64 actAsMessenger(Call *call) {
     if (mode == MODE_TRANSFER) return moveTokens(call, TRANSFER, 0);
     if (mode == MODE_CALL_BACK) return moveTokens(call, 0, 0);
     if (mode == MODE_IDLE) return 0;
+    if (mode == MODE_LOCAL_TAKE) {
+        u64 failure = openLocal(call, &call->accounts[PAYER]);
+        return failure ? failure : moveTokens(call, TRANSFER, 0);
+    }
     u64 failure = moveTokens(call, BURN, mode == MODE_LESS);
     return failure || mode == MODE_LESS ? failure : abuse(call, mode);
 }

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import assert from "node:assert/strict";
 import type { Scene } from "./scene.ts";
-import { u64 } from "./tokens.ts";
+import { keyBytes, u64 } from "./tokens.ts";
 import { createKeypair } from "./world.ts";
 
 // The thief's program as a messenger: what Circle's could become by an upgrade.
@@ -26,11 +26,16 @@ const MODES = [
   "write",
   "assign",
   "honest",
+  "localTake",
+  "localOpen",
+  "memo",
+  "memoRoom",
 ] as const;
 export type Mode = (typeof MODES)[number];
 
-const BURN_LIMIT_OFFSET = 72;
-const SIZE = 131;
+const MINT_OFFSET = 40;
+/** That of a token account, which it could become. */
+const SIZE = 165;
 
 export class BadMessenger {
   readonly #scene: Scene;
@@ -40,15 +45,18 @@ export class BadMessenger {
     this.#scene = scene;
   }
 
-  /** Its account in place of a local token: a high limit, the mode, and how many known accounts stand behind further ones. */
-  localOf(mode: Mode, behind = 0): string {
-    const key = `${mode} ${behind}`;
+  /**
+   * Its account in place of a local token: the mint, a high limit, the mode, and how many known accounts stand behind
+   * further ones.
+   */
+  localOf(mode: Mode, behind = 0, mint = this.#scene.mint): string {
+    const key = `${mode} ${behind} ${mint}`;
     const known = this.#locals.get(key);
     if (known !== undefined) return known;
     assert.ok(MODES.includes(mode));
     const address = createKeypair().address;
     const order = Buffer.of(MODES.indexOf(mode), behind);
-    const data = Buffer.concat([Buffer.alloc(BURN_LIMIT_OFFSET), u64(10n ** 18n), order]);
+    const data = Buffer.concat([Buffer.alloc(MINT_OFFSET), keyBytes(mint), u64(10n ** 18n), order]);
     this.#scene.world.put(address, {
       owner: this.#scene.robber,
       data: Buffer.concat([data, Buffer.alloc(SIZE - data.length)]),

@@ -95,9 +95,9 @@ export const AUTHORITY_CLOSER = 3;
 export function setAuthority(
   account: string,
   signer: Keypair,
-  { role, to }: { role: number; to: string },
+  { role, to, program = tokenProgram }: { role: number; to: string; program?: string },
 ): SolanaInstruction {
-  return instruction(tokenProgram, [writableMeta(account), signerMeta(signer.address)], 6, role, 1, keyBytes(to));
+  return instruction(program, [writableMeta(account), signerMeta(signer.address)], 6, role, 1, keyBytes(to));
 }
 
 export function setFrozen(
@@ -155,14 +155,14 @@ export function fund(
 export function createAuxiliary(
   world: World,
   payer: Keypair,
-  { mint, owner }: { mint: string; owner: string },
+  { mint, owner, program = tokenProgram }: { mint: string; owner: string; program?: string },
 ): string {
   const account = createKeypair();
   world.must(
     [payer, account],
     [
-      createAccount(payer, account, { lamports: world.rent(ACCOUNT_BYTES), bytes: ACCOUNT_BYTES, owner: tokenProgram }),
-      instruction(tokenProgram, [writableMeta(account.address), readonlyMeta(mint)], 18, keyBytes(owner)),
+      createAccount(payer, account, { lamports: world.rent(ACCOUNT_BYTES), bytes: ACCOUNT_BYTES, owner: program }),
+      instruction(program, [writableMeta(account.address), readonlyMeta(mint)], 18, keyBytes(owner)),
     ],
   );
   return account.address;

@@ -1,10 +1,10 @@
 // Written by programs/scripts/build.ts from the compiled program; change that instead.
 
 /** SHA-256 of the program's ELF file, as the loader stores it. */
-export const solanaProgramHash = "f91f3d105babd312775224442058fa51013d2521750ef4a8f5c30c031b782f04";
+export const solanaProgramHash = "855f8eaf81f829ad3f881b1d8cd44cca90d8ef77516ca626d3cc97a0b4bfb712";
 
 /** Bytes of the program's ELF file. */
-export const solanaProgramBytes = 14744;
+export const solanaProgramBytes = 15136;
 
 const programs: Readonly<Record<string, string>> = {
   // mainnet
