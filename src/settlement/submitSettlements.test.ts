@@ -49,15 +49,20 @@ for (const kind of thoroughDatabases) {
 
     const submit = (refusals: Refusals) =>
       submitSettlements(world, {
-        chain: chainStoringNoBytes(refusals, (token) => (token === OTHER_TOKEN ? "other" : "first")),
+        chain: chainStoringNoBytes(refusals, ({ token }) => (token === OTHER_TOKEN ? "other" : "first")),
       });
     const settleAll: Refusals = async (items) => items.map(() => undefined);
 
     /** Plans a settlement for each of `count` new intents with counted money. */
-    async function plan(count: number, token = TOKEN): Promise<IntentRow[]> {
+    async function plan(count: number, token = TOKEN, price: bigint | null = null): Promise<IntentRow[]> {
       const intents: IntentRow[] = [];
       for (let index = 0; index < count; index += 1) {
-        const intent = await insertIntent(db, { account_id: account, payout_token: token });
+        const intent = await insertIntent(db, {
+          account_id: account,
+          payout_token: token,
+          price_units: price,
+          price_token_units: price,
+        });
         await recordMovements(db, intent, [{ chainTx: newChainTx(), amountUnits: 7n, block: 200n }]);
         intents.push(intent);
       }
@@ -113,6 +118,28 @@ for (const kind of thoroughDatabases) {
       assert.equal(await call, 1);
       now = addMs(now, 1_000);
       assert.equal(await submit(settleAll), 1);
+    });
+
+    test("hundreds of batches take few sessions at once, and a reached price goes first", async () => {
+      const many = await plan(60);
+      const [paid] = await plan(1, TOKEN, 7n);
+      assert.ok(paid);
+      const asked: string[] = [];
+      let [running, runningMax] = [0, 0];
+      const refusals: Refusals = async (items) => {
+        asked.push(...items.map(({ inbox }) => inbox));
+        runningMax = Math.max(runningMax, (running += 1));
+        await settlementOf(paid);
+        running -= 1;
+        return settleAll(items);
+      };
+      const submitApart = () =>
+        submitSettlements(world, { chain: chainStoringNoBytes(refusals, ({ inbox }) => inbox) });
+      assert.equal(await submitApart(), 40);
+      assert.ok(runningMax <= 4, String(runningMax));
+      assert.equal(asked[0], paid.inbox_address);
+      assert.equal(await submitApart(), 21);
+      assert.deepEqual(await statusesOf(many), new Set(["submitted"]));
     });
 
     test("a refused settlement whose deposit a reorg dropped ends, because nobody could ever settle it", async () => {

@@ -10,6 +10,7 @@ import type { Caip2 } from "../kernel/caip.ts";
 import { addMs } from "../kernel/clock.ts";
 import { warnRepeated } from "../kernel/alarm/repeatedWarning.ts";
 import type { World } from "../world.ts";
+import { isPriceReached } from "../intent/paymentStatus.ts";
 import { toSettleItem } from "../intent/pins/ownInbox.ts";
 import { lockIntents } from "../intent/store.ts";
 import { assignToSweeps } from "./observe/assignToSweeps.ts";
@@ -36,6 +37,10 @@ type SubmitTarget = {
 
 /** Settlements reviewed per call. */
 const DUE_MAX = 500;
+/** Groups of a lane submitted per call: what is planned meanwhile waits for no more of them. */
+const GROUPS_MAX = 40;
+/** Groups of a lane submitted concurrently. Each uses a session of the pool that all loops and requests share. */
+const CONCURRENT_GROUPS_MAX = 4;
 /**
  * The wait of a batch after a provider's or an internal error. Each further failure of its group doubles it, up to the
  * maximum.
@@ -55,10 +60,42 @@ export async function submitSettlements(world: SubmitWorld, target: SubmitTarget
   const { caip2, sender } = target.chain;
   const due = await listDueSettlements(world.db, { chain: caip2, at: world.clock.now(), limit: DUE_MAX });
   if (due.length === 0 || !(await sender.isWithinFeeCeiling(world))) return 0;
-  const groups = groupByBatchKey(sender, due);
-  const outcomes = await Promise.allSettled(
-    [...groups].map(([key, group]) => submitGroup(world, target, { key, group })),
+  const groups = [...groupByBatchKey(sender, due)].map(([key, group]) => ({ key, group }));
+  const lanes = Map.groupBy(groups, laneOf);
+  return sumOutcomes(await Promise.allSettled([...lanes.values()].map((lane) => submitLane(world, target, lane))));
+}
+
+/** Providers that answer slowly about one token delay no other, and crossings delay no settlement. */
+function laneOf({ group: [first] }: SettlementGroup): string {
+  return first === undefined ? "" : `${isCrossing(first)}/${first.settlement.token}`;
+}
+
+/** Each crossing is a group of its own, and anybody can make hundreds of them due at once. Reached prices go first. */
+async function submitLane(
+  world: SubmitWorld,
+  target: SubmitTarget,
+  groups: readonly SettlementGroup[],
+): Promise<number> {
+  const next = groups
+    .toSorted((one, other) => Number(isPaid(other)) - Number(isPaid(one)))
+    .slice(0, GROUPS_MAX)
+    .values();
+  const submitNext = async () => {
+    let submitted = 0;
+    for (const each of next) submitted += await submitGroup(world, target, each);
+    return submitted;
+  };
+  return sumOutcomes(await Promise.allSettled(Array.from({ length: CONCURRENT_GROUPS_MAX }, submitNext)));
+}
+
+function isPaid({ group }: SettlementGroup): boolean {
+  return group.some(({ intent: { price_token_units: price, underpay_tolerance_bps: toleranceBps, counted_units } }) =>
+    price === null ? false : isPriceReached(price, toleranceBps, counted_units),
   );
+}
+
+/** Throws the first failure once all have ended. */
+function sumOutcomes(outcomes: readonly PromiseSettledResult<number>[]): number {
   const failed = outcomes.find((outcome) => outcome.status === "rejected");
   if (failed !== undefined) throw failed.reason;
   return outcomes.reduce((sum, outcome) => sum + (outcome.status === "fulfilled" ? outcome.value : 0), 0);

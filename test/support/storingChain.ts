@@ -11,9 +11,9 @@ export type Refusals = (items: readonly SettleItem[]) => Promise<(string | undef
  * A chain whose sender stores transactions without bytes. `refusals` decides on each batch, and `batchKeyOf` on what
  * shares a batch.
  */
-export function chainStoringNoBytes(refusals: Refusals, batchKeyOf: (token: string) => string = () => "one"): Chain {
+export function chainStoringNoBytes(refusals: Refusals, batchKeyOf: (item: SettleItem) => string = () => "one"): Chain {
   const sender: Pick<ChainSender, "batchKeys" | "isWithinFeeCeiling" | "refusals" | "prepare"> = {
-    batchKeys: (items) => items.map(({ token }) => batchKeyOf(token)),
+    batchKeys: (items) => items.map(batchKeyOf),
     isWithinFeeCeiling: async () => true,
     refusals,
     prepare: async () => ({
