@@ -18,6 +18,7 @@ import { analyzeTables, migrate, pendingMigrations } from "./db/migrate.ts";
 import { openServerClock } from "./db/serverClock.ts";
 import { buildServer } from "./http/server.ts";
 import type { Caip2 } from "./kernel/caip.ts";
+import { productVersion } from "./operator/process/productVersion.ts";
 import { systemTimer, type Clock } from "./kernel/clock.ts";
 import { systemEntropy } from "./kernel/entropy.ts";
 import { thisHost } from "./kernel/alarm/hostMetrics.ts";
@@ -81,7 +82,7 @@ export async function openWorld(config: Config, options: OpenOptions): Promise<W
       chains,
       ...gate,
       ...bridge,
-      outbound: openOutbound({ policy: outboundPolicy(config) }),
+      outbound: openOutbound({ policy: outboundPolicy(config), userAgent: `Tributary/${productVersion()}` }),
       log,
     };
   } catch (error) {

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { ChainMismatch } from "../chain/providers.ts";
 import type { ProcessEnvironment } from "../config/config.ts";
 import { DatabaseUnusable } from "../db/errors.ts";
@@ -8,6 +7,7 @@ import { closestMatch } from "../kernel/text/closestMatch.ts";
 import { renderHelp, parseInput, type Command } from "./command.ts";
 import { CommandError, UsageError } from "../operator/errors.ts";
 import { ConfigError } from "../config/section.ts";
+import { productVersion } from "../operator/process/productVersion.ts";
 import { openTerminal, toJson, type Stream, type Terminal } from "../operator/process/terminal.ts";
 
 // Finds and runs the command. Each command loads on demand, so that help and usage errors start fast.
@@ -239,7 +239,7 @@ async function dispatch(args: readonly string[], { terminal, environment }: CliC
     return first === undefined ? 2 : 0;
   }
   if (VERSION.includes(first)) {
-    const { version } = readManifest();
+    const version = productVersion();
     terminal.out(args.includes("--json") ? toJson({ version }) : version);
     return 0;
   }
@@ -252,10 +252,6 @@ async function dispatch(args: readonly string[], { terminal, environment }: CliC
     return 0;
   }
   return command.run({ ...input, terminal, environment });
-}
-
-function readManifest(): { version: string } {
-  return JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string };
 }
 
 function findEntry(args: readonly string[]): CommandEntry | undefined {

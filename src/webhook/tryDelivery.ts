@@ -47,11 +47,16 @@ export async function tryDelivery(
   if (event === undefined) return failed("the event is older than events are kept", nothing);
   const headers = {
     "content-type": "application/json",
-    "user-agent": USER_AGENT,
     ...signatureHeaders({ ...event, at, secrets: secretsOf(endpoint, at) }),
   };
   try {
-    const response = await world.outbound.post({ url, headers, body: event.body, answerBytesMax: ANSWER_BYTES_MAX });
+    const response = await world.outbound.post({
+      account: endpoint.account_id,
+      url,
+      headers,
+      body: event.body,
+      answerBytesMax: ANSWER_BYTES_MAX,
+    });
     const { status, answer } = response;
     return {
       attempt: { at, url, status_code: status, error: null, ...toColumns(response), answer },
@@ -63,8 +68,6 @@ export async function tryDelivery(
     return failed(error.message, error.phases);
   }
 }
-
-const USER_AGENT = "Tributary/0.1.0";
 
 function secretsOf(endpoint: WebhookEndpoint, at: Date): Uint8Array[] {
   const { secret, earlier_secret: earlier, earlier_secret_until: until } = endpoint;

@@ -31,6 +31,11 @@ const PORTS: readonly Port[] = [
     allowed: ["network", "time"],
     reason: "it calls the URLs of merchants, and measures the phases of each call",
   },
+  {
+    path: "src/kernel/outbound/dial.ts",
+    allowed: ["network"],
+    reason: "it connects to the addresses of merchants' names",
+  },
   { path: "src/db/serverClock.ts", allowed: ["dates"], reason: "it is the clock of the database" },
   {
     path: "src/dev/startDev.ts",

@@ -86,7 +86,12 @@ export function openWebhooks(db: Db, options: { timeoutMs?: number } = {}) {
   const policy = { allowsHttp: true, allow: ["127.0.0.0/8"], deny: [] };
   const station = stationWorld(db);
   const config = { ...station.config, outbound: policy };
-  const world: DeliverWorld = { ...station, config, clock, outbound: openOutbound({ policy, ...options }) };
+  const world: DeliverWorld = {
+    ...station,
+    config,
+    clock,
+    outbound: openOutbound({ policy, userAgent: "Tributary/test", ...options }),
+  };
   const ending = new AbortController();
   const deliverer = new WebhookDeliverer(world);
 

@@ -24,6 +24,10 @@ export function isAddressAllowed(policy: AddressPolicy, text: string): boolean {
   return isPublic(address) || isWithin(address, policy.allow);
 }
 
+export function refusedAddress(address: string): string {
+  return `the address ${address} is not public`;
+}
+
 function isPublic(address: Address): boolean {
   return address.range() === "unicast" && (address.kind() === "ipv4" || isWithin(address, [PUBLIC_IPV6]));
 }

@@ -1,19 +1,24 @@
-import { lookup as systemLookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { performance } from "node:perf_hooks";
-import { Agent, buildConnector, type Dispatcher } from "undici";
-import { isAddressAllowed, type AddressPolicy } from "./addressPolicy.ts";
+import { Agent, type Dispatcher } from "undici";
+import { isAddressAllowed, refusedAddress, type AddressPolicy } from "./addressPolicy.ts";
+import { guardedConnector, hostOf } from "./dial.ts";
+import { nameResolver, type ResolveName } from "./resolveName.ts";
+import { SharedLookups } from "./sharedLookups.ts";
 
 // The only way to URLs that merchants give. The address is checked on every connection, after the name was resolved and
 // before anything is sent, and the connection is opened to that very address: a name that resolves differently later is
-// checked again.
+// checked again. Accounts share no connection and no queue, so that none waits for another one's receiver.
 
 /** Of an answer, no more than this is read. */
 const ANSWER_BYTES_MAX = 64 * 1024;
-const CONNECTIONS_MAX = 16;
 const TIMEOUT_MS = 15_000;
+/** Accounts whose open connections are kept for the next request. */
+const ACCOUNTS_MAX = 1_000;
 
 export type OutboundRequest = {
+  /** Whose URL it is: accounts share no connection. */
+  readonly account: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -53,24 +58,19 @@ export interface Outbound {
   close(): Promise<void>;
 }
 
-type ResolvedAddress = { readonly address: string };
-
 export type OutboundOptions = {
   readonly policy: AddressPolicy;
-  /** Resolves a name to its addresses; the operating system does by default. */
-  readonly lookup?: (hostname: string) => Promise<readonly ResolvedAddress[]>;
+  /** The header `user-agent` of every request. */
+  readonly userAgent: string;
+  /** Resolves a name to its addresses; name servers and the hosts file do by default. */
+  readonly resolve?: ResolveName;
+  /** Of a whole request: waiting, connecting, sending and reading. */
   readonly timeoutMs?: number;
 };
 
 export function openOutbound(options: OutboundOptions): Outbound {
-  const { policy, timeoutMs = TIMEOUT_MS } = options;
-  const agent = new Agent({
-    connect: guardedConnector(options),
-    connections: CONNECTIONS_MAX,
-    allowH2: false,
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
-  });
+  const { policy, userAgent, resolve = nameResolver(), timeoutMs = TIMEOUT_MS } = options;
+  const agents = new AccountAgents({ policy, lookups: new SharedLookups(resolve), timeoutMs });
   return {
     async post(request) {
       const url = URL.parse(request.url);
@@ -81,10 +81,49 @@ export function openOutbound(options: OutboundOptions): Outbound {
           firstByteMs: undefined,
           totalMs: 0,
         });
-      return dispatch(agent, { url, request, timeoutMs });
+      return dispatch(agents.of(request.account), { url, request, userAgent, timeoutMs });
     },
-    close: () => agent.destroy(),
+    close: () => agents.close(),
   };
+}
+
+type AgentOptions = { policy: AddressPolicy; lookups: SharedLookups; timeoutMs: number };
+
+/** The connections of each account. Those of the account whose last request is oldest are closed first. */
+class AccountAgents {
+  readonly #options: AgentOptions;
+  readonly #agents = new Map<string, Agent>();
+
+  constructor(options: AgentOptions) {
+    this.#options = options;
+  }
+
+  of(account: string): Agent {
+    const agent = this.#agents.get(account) ?? this.#open(account);
+    this.#agents.delete(account);
+    this.#agents.set(account, agent);
+    return agent;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#agents.values()].map((agent) => agent.destroy()));
+  }
+
+  /** Without a limit of connections: a request waits for none of the requests before it. */
+  #open(account: string): Agent {
+    const [[oldest, old] = []] = this.#agents.size >= ACCOUNTS_MAX ? this.#agents : [];
+    if (oldest !== undefined) this.#agents.delete(oldest);
+    // Open requests end first.
+    void old?.close();
+    const { policy, lookups, timeoutMs } = this.#options;
+    const lookup = (hostname: string) => lookups.lookup(hostname, account);
+    return new Agent({
+      connect: guardedConnector({ policy, lookup, timeoutMs }),
+      allowH2: false,
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+    });
+  }
 }
 
 /** Why requests to this URL are refused whatever its name resolves to; undefined when they are not. */
@@ -98,48 +137,10 @@ export function refuseUrl(policy: AddressPolicy, url: URL | null): string | unde
   return undefined;
 }
 
-function refusedAddress(address: string): string {
-  return `the address ${address} is not public`;
-}
-
-/** IPv6 addresses stand in brackets in a URL. */
-function hostOf(hostname: string): string {
-  return hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
-}
-
-/** Refuses a name when any of its addresses is refused: a mixed answer is an attempt to get past the check. */
-function guardedConnector({ policy, lookup = lookupAll, timeoutMs = TIMEOUT_MS }: OutboundOptions) {
-  const connect = buildConnector({ allowH2: false, timeout: timeoutMs });
-  const findAddress = async (hostname: string) => {
-    const addresses = isIP(hostname) === 0 ? await lookup(hostname) : [{ address: hostname }];
-    const refused = addresses.find(({ address }) => !isAddressAllowed(policy, address));
-    if (refused !== undefined) throw new Error(refusedAddress(refused.address));
-    const [first] = addresses;
-    if (first === undefined) throw new Error(`the name ${hostname} has no address`);
-    return first.address;
-  };
-  return (target: buildConnector.Options, callback: buildConnector.Callback): void => {
-    const name = hostOf(target.hostname);
-    void (async () => {
-      try {
-        const address = await findAddress(name);
-        const servername = isIP(name) === 0 && target.protocol === "https:" ? { servername: name } : {};
-        connect({ ...target, ...servername, hostname: address }, callback);
-      } catch (error) {
-        callback(error instanceof Error ? error : new Error(String(error)), null);
-      }
-    })();
-  };
-}
-
-function lookupAll(hostname: string): Promise<readonly ResolvedAddress[]> {
-  return systemLookup(hostname, { all: true });
-}
-
-type Exchange = { url: URL; request: OutboundRequest; timeoutMs: number };
+type Exchange = { url: URL; request: OutboundRequest; userAgent: string; timeoutMs: number };
 
 function dispatch(agent: Agent, exchange: Exchange): Promise<OutboundAnswer> {
-  const { url, request, timeoutMs } = exchange;
+  const { url, request, userAgent, timeoutMs } = exchange;
   const { promise, resolve, reject } = Promise.withResolvers<OutboundAnswer>();
   const handler = new AnswerReader(request.answerBytesMax, { resolve, reject });
   const timeout = AbortSignal.timeout(timeoutMs);
@@ -150,7 +151,7 @@ function dispatch(agent: Agent, exchange: Exchange): Promise<OutboundAnswer> {
       origin: url.origin,
       path: `${url.pathname}${url.search}`,
       method: "POST",
-      headers: { ...request.headers },
+      headers: { "user-agent": userAgent, ...request.headers },
       body: request.body,
     },
     handler,
@@ -172,6 +173,7 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   #status: number | undefined;
   #headers: Record<string, string | undefined> = {};
   #controller: Dispatcher.DispatchController | undefined;
+  #expiredFor: string | undefined;
 
   constructor(keptMax: number, outcome: Outcome) {
     this.#keptMax = keptMax;
@@ -179,6 +181,8 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
+    // It expired while it waited for a connection: nothing is sent any more.
+    if (this.#expiredFor !== undefined) return controller.abort(new Error(this.#expiredFor));
     this.#controller = controller;
     this.#connectedMs = this.#elapsed();
   }
@@ -213,6 +217,7 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   }
 
   expire(reason: string): void {
+    this.#expiredFor = reason;
     if (this.#status === undefined) this.#outcome.reject(new OutboundFailure(reason, this.#phases()));
     else this.#answer();
     this.#controller?.abort(new Error(reason));

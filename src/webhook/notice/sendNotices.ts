@@ -39,7 +39,7 @@ async function post(world: NoticeWorld, notice: DueNotice): Promise<string | und
     ...signatureHeaders({ id, at: world.clock.now(), body, secrets: [secret] }),
   };
   try {
-    const { status } = await world.outbound.post({ url, headers, body, answerBytesMax: 0 });
+    const { status } = await world.outbound.post({ account: accountId, url, headers, body, answerBytesMax: 0 });
     return status >= 200 && status < 300 ? undefined : `status ${status}`;
   } catch (error) {
     if (!(error instanceof OutboundFailure)) throw error;
