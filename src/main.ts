@@ -18,7 +18,7 @@ import { analyzeTables, migrate, pendingMigrations } from "./db/migrate.ts";
 import { openServerClock } from "./db/serverClock.ts";
 import { buildServer } from "./http/server.ts";
 import type { Caip2 } from "./kernel/caip.ts";
-import { productVersion } from "./operator/process/productVersion.ts";
+import { productVersion } from "./config/operate/productVersion.ts";
 import { systemTimer, type Clock } from "./kernel/clock.ts";
 import { systemEntropy } from "./kernel/entropy.ts";
 import { thisHost } from "./kernel/alarm/hostMetrics.ts";

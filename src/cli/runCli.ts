@@ -7,7 +7,7 @@ import { closestMatch } from "../kernel/text/closestMatch.ts";
 import { renderHelp, parseInput, type Command } from "./command.ts";
 import { CommandError, UsageError } from "../operator/errors.ts";
 import { ConfigError } from "../config/section.ts";
-import { productVersion } from "../operator/process/productVersion.ts";
+import { productVersion } from "../config/operate/productVersion.ts";
 import { openTerminal, toJson, type Stream, type Terminal } from "../operator/process/terminal.ts";
 
 // Finds and runs the command. Each command loads on demand, so that help and usage errors start fast.

@@ -40,7 +40,13 @@ export function guardedConnector({ policy, lookup, timeoutMs }: DialOptions): bu
         else callback(...outcome);
       });
     };
-    findAddresses(name).then(dial, (error: unknown) => callback(asError(error), null));
+    void (async () => {
+      try {
+        dial(await findAddresses(name));
+      } catch (error) {
+        callback(asError(error), null);
+      }
+    })();
   };
 }
 

@@ -7,7 +7,7 @@ const FAILURES_MAX = 1_000;
 /** Names of one account that are looked up at once; more wait. */
 const ACCOUNT_MAX = 4;
 
-type Failure = { readonly error: unknown; readonly untilMs: number };
+type Failure = { readonly error: Error; readonly untilMs: number };
 
 /**
  * Looks up names so that one account's name servers delay that account alone: callers for the same name share a lookup,
@@ -55,7 +55,7 @@ export class SharedLookups {
   #start(hostname: string): Promise<readonly string[]> {
     const lookup = this.#resolve(hostname)
       .catch((error: unknown) => {
-        this.#keep(hostname, error);
+        this.#keep(hostname, error instanceof Error ? error : new Error(String(error)));
         throw error;
       })
       .finally(() => this.#open.delete(hostname));
@@ -63,7 +63,7 @@ export class SharedLookups {
     return lookup;
   }
 
-  #keep(hostname: string, error: unknown): void {
+  #keep(hostname: string, error: Error): void {
     this.#failures.delete(hostname);
     const [oldest = ""] = this.#failures.size >= FAILURES_MAX ? this.#failures.keys() : [];
     this.#failures.delete(oldest);
