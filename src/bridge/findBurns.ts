@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { sql, type RawBuilder } from "kysely";
 import { findWatchedChain } from "../catalog/catalog.ts";
 import { isReadByAccounts, type Chain } from "../chain/chain.ts";
 import type { Db } from "../db/database.ts";
@@ -15,7 +15,6 @@ import {
   writeBurnSearch,
   type AwaitedBurn,
 } from "../watch/store/awaitedBurnStore.ts";
-import { HAS_OPEN_BURN } from "./openBurn.ts";
 import { findCursor } from "../watch/store/store.ts";
 
 // A provider that hides a payment and the burn that took it leaves the inbox as empty as the books say. Only the mint
@@ -28,6 +27,14 @@ type DueMint = { mintId: bigint; isOver: boolean; isKnown: boolean; isOpen: bool
 const MATCHED_MAX = 100;
 const CLAIM_MS = 120_000;
 const SEARCH_AGAIN_MS_MIN = 120_000;
+
+/**
+ * SQL: whether the proof of an open burn of the same inbox and amount may name `mint` yet. Such a mint is not unknown, whatever the times beside
+ * it say: the clock may have stepped since they were written.
+ */
+export const HAS_OPEN_BURN: RawBuilder<boolean> = sql`exists (
+  select from crossing where crossing.intent_id = mint.intent_id and crossing.settle_chain = mint.chain
+    and crossing.status = 'burned' and crossing.mint is null and crossing.units = mint.amount_units + mint.bridge_fee_units)`;
 
 /**
  * Forgets the mints whose burns on this chain are known, and continues the search for one other. It records the

@@ -2,7 +2,7 @@ import { sql, type RawBuilder, type Selectable } from "kysely";
 import type { Db, Tx } from "../db/database.ts";
 import { isDue } from "../db/due.ts";
 import { array, unnest } from "../db/parameters.ts";
-import type { CrossingTable } from "../db/roadSchema.ts";
+import type { CrossingTable } from "./bridgeTables.ts";
 import type { IntentRow } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { addMs, CLOCK_DIFFERENCE_MS_MAX } from "../kernel/clock.ts";

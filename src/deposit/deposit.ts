@@ -1,5 +1,5 @@
 import type { Selectable } from "kysely";
-import type { DepositTable } from "../db/roadSchema.ts";
+import type { DepositTable } from "./depositTables.ts";
 import type { IntentRow } from "../intent/store.ts";
 import type { MovementRow } from "../watch/movement.ts";
 import { convertUnits } from "../kernel/units.ts";

@@ -1,6 +1,6 @@
 import { findAsset, findWatchedChain } from "../catalog/catalog.ts";
 import type { Tx } from "../db/database.ts";
-import type { HandoverCursorTable } from "../db/roadSchema.ts";
+import type { HandoverCursorTable } from "../watch/watchTables.ts";
 import { findRoutes } from "../intent/routes/findRoutes.ts";
 import { findPayoutWay, type PayoutWay } from "../intent/routes/payoutWay.ts";
 import { ensureDeployment } from "../intent/deployment.ts";

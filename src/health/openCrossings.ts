@@ -3,7 +3,7 @@ import { PROOF_REFUSED, QUEUE } from "../bridge/store.ts";
 import { array } from "../db/parameters.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { addMs, DAY_MS } from "../kernel/clock.ts";
-import { HAS_OPEN_BURN } from "../bridge/openBurn.ts";
+import { HAS_OPEN_BURN } from "../bridge/findBurns.ts";
 import type { World } from "../world.ts";
 
 /** A fast crossing takes minutes. A standard one takes the finality of its chain, which varies. */

@@ -1,6 +1,6 @@
 import type { Selectable } from "kysely";
 import type { Db, Tx } from "../db/database.ts";
-import type { SourceInboxTable } from "../db/schema.ts";
+import type { SourceInboxTable } from "./inboxTables.ts";
 import { insertSourceAddress } from "../intent/inboxStore.ts";
 import { caip2, type Caip2, type Namespace } from "../kernel/caip.ts";
 

@@ -16,7 +16,7 @@ import {
   unsupportedDestination,
   type Destination,
   type DestinationInput,
-} from "./destination.ts";
+} from "./pins/destination.ts";
 import { ensureDeployment } from "./deployment.ts";
 import { intentRecord } from "./intentRecord.ts";
 import { requireReturnUrl } from "./checkout/returnUrl.ts";

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder, type Selectable } from "kysely";
 import type { Db, Tx } from "../db/database.ts";
 import { array } from "../db/parameters.ts";
-import type { InboxTable } from "../db/schema.ts";
+import type { InboxTable } from "./intentTables.ts";
 import { namespaceOf, referenceOf, type Caip2 } from "../kernel/caip.ts";
 
 // Maps inbox addresses to intents. `create` inserts an intent's own inbox, this file inserts all others, and every

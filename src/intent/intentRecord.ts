@@ -3,7 +3,7 @@ import { checksumAddress } from "@tributary/inbox/checksum";
 import { currentHub, findHub, firstHub } from "@tributary/inbox/hubs";
 import type { Hex } from "@tributary/inbox/terms";
 import { routesToWire, termsToWire, type InboxTerms } from "@tributary/inbox/wire";
-import type { IntentStatus } from "../db/schema.ts";
+import type { IntentStatus } from "./intentTables.ts";
 import { caip10, caip19, displayAddress, type Namespace } from "../kernel/caip.ts";
 import { excessUnits, paymentStatus, shortfallUnits, type PaymentStatus } from "./paymentStatus.ts";
 import { remainingUnits } from "./progress/remainingUnits.ts";

@@ -1,7 +1,7 @@
 import { CompiledQuery, sql, type Selectable } from "kysely";
 import type { Db, Tx } from "../db/database.ts";
 import { array } from "../db/parameters.ts";
-import type { IntentTable } from "../db/schema.ts";
+import type { IntentTable } from "./intentTables.ts";
 import { eventInsertSql, type EventParameters } from "../event/store.ts";
 import { depositInboxInsertSql } from "./inboxStore.ts";
 

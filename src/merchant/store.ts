@@ -1,7 +1,7 @@
 import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Db, Tx } from "../db/database.ts";
 import { array } from "../db/parameters.ts";
-import type { AccountTable, ApiKeyTable, PageOriginTable } from "../db/schema.ts";
+import type { AccountTable, ApiKeyTable, PageOriginTable } from "./merchantTables.ts";
 
 export type AccountRow = Selectable<AccountTable>;
 export type ApiKeyRow = Selectable<ApiKeyTable>;

@@ -1,5 +1,5 @@
 import type { Selectable } from "kysely";
-import type { PrimedAccountStatus, PrimedAccountTable } from "../db/roadSchema.ts";
+import type { PrimedAccountStatus, PrimedAccountTable } from "./primingTables.ts";
 import { addMs, DAY_MS } from "../kernel/clock.ts";
 
 // An account is primed when the service creates it before the payer pays. Whatever happens to its money, the account

@@ -1,5 +1,5 @@
 import type { Selectable } from "kysely";
-import type { SettlementTable } from "../db/roadSchema.ts";
+import type { SettlementTable } from "./settlementTables.ts";
 import type { IntentRow } from "../intent/store.ts";
 import type { MovementRow } from "../watch/movement.ts";
 import { feeOf } from "../kernel/units.ts";

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from "kysely";
 import type { Db, Tx } from "../db/database.ts";
 import { array, unnest, type ElementType } from "../db/parameters.ts";
-import type { OutgoingTransactionStatus } from "../db/schema.ts";
+import type { OutgoingTransactionStatus } from "../chain/outgoing/outgoingTables.ts";
 import type { IntentRow } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { addMs } from "../kernel/clock.ts";

@@ -15,7 +15,7 @@ import { toSettleItem } from "../intent/pins/ownInbox.ts";
 import { lockIntents } from "../intent/store.ts";
 import { assignToSweeps } from "./observe/assignToSweeps.ts";
 import { isCrossing, prepareCrossing } from "./crossing/prepareCrossing.ts";
-import { findBalanceDisagreements } from "./findBalanceDisagreements.ts";
+import { findBalanceDisagreements } from "./agreement/findBalanceDisagreements.ts";
 import { settlementEvents } from "./settlementEvents.ts";
 import { afterFailedAttempt, type Settlement, type SettlementRow } from "./settlement.ts";
 import {

@@ -6,7 +6,7 @@ import {
   type TransactionProof,
   type Transfer,
 } from "../chain/reader.ts";
-import type { MovementTable } from "../db/roadSchema.ts";
+import type { MovementTable } from "./watchTables.ts";
 import { BatchPayments, type BatchPayment } from "./nettedBatch.ts";
 
 export type MovementRow = Selectable<MovementTable>;

@@ -1,5 +1,5 @@
 import type { Selectable } from "kysely";
-import type { WebhookAttemptTable, WebhookDeliveryTable } from "../db/webhook/webhookSchema.ts";
+import type { WebhookAttemptTable, WebhookDeliveryTable } from "./webhookTables.ts";
 import { addMs, DAY_MS } from "../kernel/clock.ts";
 import type { WebhookEndpoint } from "./endpoint/endpoint.ts";
 

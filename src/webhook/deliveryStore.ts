@@ -1,7 +1,7 @@
 import { sql, type Insertable } from "kysely";
 import type { Db, Tx } from "../db/database.ts";
 import { array, unnest } from "../db/parameters.ts";
-import type { WebhookAttemptTable, WebhookDeliveryStatus, WebhookDeliveryTable } from "../db/webhook/webhookSchema.ts";
+import type { WebhookAttemptTable, WebhookDeliveryStatus, WebhookDeliveryTable } from "./webhookTables.ts";
 import { shownColumns, type ShownEventRow } from "../event/showEvent.ts";
 import { EVENT_TYPES } from "../event/event.ts";
 import type { WebhookAttempt, WebhookDelivery } from "./delivery.ts";

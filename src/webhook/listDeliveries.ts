@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Db } from "../db/database.ts";
 import { array } from "../db/parameters.ts";
-import type { WebhookDeliveryStatus } from "../db/webhook/webhookSchema.ts";
+import type { WebhookDeliveryStatus } from "./webhookTables.ts";
 import { eventTypeName } from "../event/event.ts";
 import { idBytes, idOf } from "../kernel/ids.ts";
 import type { WebhookAttempt, WebhookDelivery } from "./delivery.ts";

@@ -9,7 +9,13 @@ import { errorCodesHavePages, faultCodes, operationsHaveTests } from "./companio
 import { impurityStaysInPorts } from "./ports.ts";
 import { formatViolations } from "./rules.ts";
 import { filesAreShort, foldersAreShallow, foldersAreSmall } from "./size.ts";
-import { inboxesAreReadFromTheirTable, sqlIsPure, tablesHaveOneWriter, tablesOf } from "./tables.ts";
+import {
+  inboxesAreReadFromTheirTable,
+  sqlIsPure,
+  tablesHaveOneWriter,
+  tablesOf,
+  tableTypesAreInTheirStation,
+} from "./tables.ts";
 
 function codebase(files: Record<string, string>): Codebase {
   return createCodebase(Object.entries(files));
@@ -199,6 +205,18 @@ test("tables: a second writer is a violation, in SQL and in the query builder", 
       write,
     );
   }
+});
+
+test("tables: a row type in another station than the writer's is a violation", () => {
+  const types = 'declare module "../db/schema.ts" {\n  interface Schema {\n    intent: IntentTable;\n  }\n}';
+  const files = { ...MIGRATION, "src/intent/store.ts": 'db.insertInto("intent")' };
+  const inStation = codebase({ ...files, "src/intent/intentTables.ts": types });
+  assert.deepEqual(tableTypesAreInTheirStation(inStation), []);
+  const elsewhere = codebase({ ...files, "src/view/viewTables.ts": types });
+  assert.match(
+    formatViolations(tableTypesAreInTheirStation(elsewhere)),
+    /viewTables.ts:2: .*"intent", which intent writes/,
+  );
 });
 
 test("tables: a write with a table parameter counts for every table that the file names", () => {

@@ -13,7 +13,7 @@ import {
 import { errorCodesHavePages, operationsHaveTests } from "./companionFiles.ts";
 import { impurityStaysInPorts } from "./ports.ts";
 import { filesAreShort, foldersAreShallow, foldersAreSmall } from "./size.ts";
-import { inboxesAreReadFromTheirTable, sqlIsPure, tablesHaveOneWriter } from "./tables.ts";
+import { inboxesAreReadFromTheirTable, sqlIsPure, tablesHaveOneWriter, tableTypesAreInTheirStation } from "./tables.ts";
 
 export type ArchitectureRule = { readonly name: string; readonly check: (codebase: Codebase) => Violation[] };
 
@@ -29,6 +29,7 @@ export const ARCHITECTURE_RULES: readonly ArchitectureRule[] = [
   },
   { name: "no database time and no database randomness", check: sqlIsPure },
   { name: "one writer for each table", check: tablesHaveOneWriter },
+  { name: "each table's row type in its station", check: tableTypesAreInTheirStation },
   { name: "inboxes are read from their own table", check: (codebase) => inboxesAreReadFromTheirTable(codebase) },
   { name: "EVM words only below the EVM kind", check: (codebase) => evmWordsStayInTheirKind(codebase) },
   { name: "no constant counts blocks where it means a time", check: (codebase) => blockCountsAreNoTimes(codebase) },

@@ -89,6 +89,23 @@ export function tablesHaveOneWriter(codebase: Codebase): Violation[] {
   });
 }
 
+const TABLE_TYPES = /\binterface Schema \{(?<rows>[^}]*)\}/g;
+
+/** A table's row type stands in the station that writes the table, so that one folder shows both. */
+export function tableTypesAreInTheirStation(codebase: Codebase): Violation[] {
+  const writers = writersOf(codebase);
+  return productionSources(codebase).flatMap(({ path, masked: { withoutComments } }) =>
+    [...withoutComments.matchAll(TABLE_TYPES)].flatMap(({ index, groups }) =>
+      [...(groups?.["rows"] ?? "").matchAll(/^\s*(\w+):/gm)].flatMap(([, table = ""]): Violation[] => {
+        const station = writers.get(table)?.map((write) => stationOf(write.path))[0];
+        if (station === undefined || station === stationOf(path)) return [];
+        const message = `It declares "${table}", which ${station} writes. Move its row type there.`;
+        return [{ path, line: lineNumberAt(withoutComments, index), message }];
+      }),
+    ),
+  );
+}
+
 type Write = { table: string; path: string; line: number };
 
 function tablesIn(source: Source, pattern: RegExp): Write[] {

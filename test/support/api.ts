@@ -6,7 +6,7 @@ import type { Insertable } from "kysely";
 import { buildCatalog } from "../../src/catalog/catalog.ts";
 import { isEvmChainConfig, type EvmChainConfig, type TokenConfig } from "../../src/config/config.ts";
 import type { Db } from "../../src/db/database.ts";
-import type { IntentTable } from "../../src/db/schema.ts";
+import type { IntentTable } from "../../src/intent/intentTables.ts";
 import { buildServer } from "../../src/http/server.ts";
 import { addMs, systemClock, type Clock } from "../../src/kernel/clock.ts";
 import { createWake } from "../../src/kernel/wake.ts";

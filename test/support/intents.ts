@@ -2,7 +2,7 @@ import { hubAddress, implementationAddress } from "@tributary/inbox/hub";
 import { computeInboxAddress } from "@tributary/inbox/address";
 import { computeInboxSalt } from "@tributary/inbox/salt";
 import type { Db } from "../../src/db/database.ts";
-import type { IntentTable } from "../../src/db/schema.ts";
+import type { IntentTable } from "../../src/intent/intentTables.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
 import { toInboxTerms } from "../../src/intent/inboxTerms.ts";
 import { systemEntropy } from "../../src/kernel/entropy.ts";

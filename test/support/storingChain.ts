@@ -1,7 +1,7 @@
 import type { Insertable } from "kysely";
 import type { Chain } from "../../src/chain/chain.ts";
 import type { ChainSender, SettleItem } from "../../src/chain/sender.ts";
-import type { OutgoingTransactionTable } from "../../src/db/schema.ts";
+import type { OutgoingTransactionTable } from "../../src/chain/outgoing/outgoingTables.ts";
 import { TEST_CHAIN } from "./intents.ts";
 
 /** Why each item would not settle; undefined where it would. */

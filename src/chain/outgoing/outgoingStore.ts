@@ -1,7 +1,7 @@
 import { sql, type Selectable } from "kysely";
 import type { Db, Tx } from "../../db/database.ts";
 import { array } from "../../db/parameters.ts";
-import type { OutgoingAttemptTable, OutgoingTransactionTable } from "../../db/schema.ts";
+import type { OutgoingAttemptTable, OutgoingTransactionTable } from "./outgoingTables.ts";
 import { assert } from "../../kernel/assert.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 

@@ -2,7 +2,7 @@ import { arrivalsByRevision } from "../../watch/store/namedIndexes.ts";
 import { sql } from "kysely";
 import type { Tx } from "../../db/database.ts";
 import { array, unnest } from "../../db/parameters.ts";
-import type { HandoverCursorTable } from "../../db/roadSchema.ts";
+import type { HandoverCursorTable } from "../../watch/watchTables.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import type { DepositRow } from "../deposit.ts";
 

@@ -1,6 +1,6 @@
 import { findWatchedChain, type Catalog } from "../../catalog/catalog.ts";
 import type { Tx } from "../../db/database.ts";
-import type { HandoverCursorTable } from "../../db/roadSchema.ts";
+import type { HandoverCursorTable } from "../../watch/watchTables.ts";
 import { findRoutes } from "../../intent/routes/findRoutes.ts";
 import { listTakenDestinations, type IntentRow } from "../../intent/store.ts";
 import type { World } from "../../world.ts";

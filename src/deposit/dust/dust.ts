@@ -1,5 +1,5 @@
 import type { Selectable } from "kysely";
-import type { HoldingTable } from "../../db/roadSchema.ts";
+import type { HoldingTable } from "../depositTables.ts";
 import { isPriceReached } from "../../intent/paymentStatus.ts";
 import type { PayoutWay } from "../../intent/routes/payoutWay.ts";
 import type { IntentRow } from "../../intent/store.ts";

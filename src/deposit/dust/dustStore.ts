@@ -2,7 +2,7 @@ import { sql, type RawBuilder, type Selectable } from "kysely";
 import type { Db, Tx } from "../../db/database.ts";
 import { isDue } from "../../db/due.ts";
 import { array, unnest } from "../../db/parameters.ts";
-import type { ListedDepositView } from "../../db/roadSchema.ts";
+import type { ListedDepositView } from "../depositTables.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import { BPS, PRICE_DECIMALS } from "../../kernel/units.ts";
 import type { MovementRow } from "../../watch/movement.ts";

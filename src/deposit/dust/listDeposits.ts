@@ -2,7 +2,7 @@ import { arrivalsById, NEWEST_ARRIVALS_FIRST } from "../../watch/store/namedInde
 import { sql, type Selectable } from "kysely";
 import { findAsset, findWatchedChain, type Catalog } from "../../catalog/catalog.ts";
 import type { Db } from "../../db/database.ts";
-import type { ListedDepositView } from "../../db/roadSchema.ts";
+import type { ListedDepositView } from "../depositTables.ts";
 import { isPayoutAsset } from "../../intent/payoutAsset.ts";
 import type { IntentRow } from "../../intent/store.ts";
 import type { ShownDeposit } from "../deposit.ts";

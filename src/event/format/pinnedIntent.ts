@@ -1,5 +1,5 @@
 import type { Selectable } from "kysely";
-import type { IntentTable } from "../../db/schema.ts";
+import type { Schema } from "../../db/schema.ts";
 
 /** Columns of an intent that a trigger keeps from changing. Beside its own values, an event shows nothing else. */
 export const PINNED_COLUMNS = [
@@ -29,6 +29,6 @@ export const PINNED_COLUMNS = [
   "inbox_implementation",
   "inbox_address",
   "created_at",
-] as const satisfies readonly (keyof IntentTable)[];
+] as const satisfies readonly (keyof Schema["intent"])[];
 
-export type PinnedIntent = Pick<Selectable<IntentTable>, (typeof PINNED_COLUMNS)[number]>;
+export type PinnedIntent = Pick<Selectable<Schema["intent"]>, (typeof PINNED_COLUMNS)[number]>;

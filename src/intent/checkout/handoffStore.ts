@@ -1,6 +1,6 @@
 import { sql, type Insertable } from "kysely";
 import type { Db } from "../../db/database.ts";
-import type { CheckoutHandoffTable } from "../../db/schema.ts";
+import type { CheckoutHandoffTable } from "../intentTables.ts";
 
 export async function insertHandoff(db: Db, row: Insertable<CheckoutHandoffTable>): Promise<void> {
   await db.root.insertInto("checkout_handoff").values(row).execute();

@@ -1,6 +1,6 @@
 import { CompiledQuery, sql, type RawBuilder } from "kysely";
 import type { Db } from "../../db/database.ts";
-import type { IntentStatus } from "../../db/schema.ts";
+import type { IntentStatus } from "../intentTables.ts";
 import type { PaymentStatus } from "../paymentStatus.ts";
 import { intentColumns, type IntentRow } from "../store.ts";
 

@@ -1,6 +1,6 @@
 import type { Selectable } from "kysely";
 import type { Db, Tx } from "../../db/database.ts";
-import type { AccountBrandTable } from "../../db/schema.ts";
+import type { AccountBrandTable } from "../merchantTables.ts";
 
 export type BrandRow = Selectable<AccountBrandTable>;
 

@@ -2,7 +2,7 @@ import { sql, type Selectable } from "kysely";
 import type { Db, Tx } from "../../db/database.ts";
 import { isDue } from "../../db/due.ts";
 import { array, json, unnest } from "../../db/parameters.ts";
-import type { SweepAgreementTable } from "../../db/roadSchema.ts";
+import type { SweepAgreementTable } from "../settlementTables.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import type { MovementRow } from "../../watch/movement.ts";
 import type { SweepLegs, SweepVote } from "./sweepAgreement.ts";

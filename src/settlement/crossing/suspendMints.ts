@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { HAS_OPEN_BURN } from "../../bridge/openBurn.ts";
+import { HAS_OPEN_BURN } from "../../bridge/findBurns.ts";
 import { refreshHoldings } from "../../deposit/dust/dustStore.ts";
 import type { Db, Tx } from "../../db/database.ts";
 import { array } from "../../db/parameters.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Tx } from "../../db/database.ts";
 import { array, type ElementType } from "../../db/parameters.ts";
-import type { HandoverCursorTable } from "../../db/roadSchema.ts";
+import type { HandoverCursorTable } from "../../watch/watchTables.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import type { MovementRow } from "../../watch/movement.ts";
 import { findHandoverCursor } from "../../watch/store/handoverStore.ts";

@@ -2,7 +2,7 @@ import { sql, type Selectable } from "kysely";
 import type { Db, Tx } from "../../db/database.ts";
 import { isDue } from "../../db/due.ts";
 import { array } from "../../db/parameters.ts";
-import type { AwaitedBurnTable } from "../../db/roadSchema.ts";
+import type { AwaitedBurnTable } from "../watchTables.ts";
 import { addMs } from "../../kernel/clock.ts";
 import type { MovementRow } from "../movement.ts";
 

@@ -1,5 +1,5 @@
 import type { Tx } from "../../db/database.ts";
-import type { HandoverCursorTable } from "../../db/roadSchema.ts";
+import type { HandoverCursorTable } from "../watchTables.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 
 // How far a later station has processed a chain's movements. Each station has its own table; this file writes all of

@@ -1,6 +1,6 @@
 import type { Tx } from "../../db/database.ts";
 import { classifyError, isCausedByData } from "../../kernel/errors/classifyError.ts";
-import type { HandoverCursorTable, MovementTable } from "../../db/roadSchema.ts";
+import type { HandoverCursorTable, MovementTable } from "../watchTables.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import { addMs } from "../../kernel/clock.ts";
 import type { World } from "../../world.ts";

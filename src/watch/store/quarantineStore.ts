@@ -1,7 +1,7 @@
 import { sql, type Selectable } from "kysely";
 import type { Db, Tx } from "../../db/database.ts";
 import { array } from "../../db/parameters.ts";
-import type { HandoverCursorTable, MovementTable, QuarantineTable } from "../../db/roadSchema.ts";
+import type { HandoverCursorTable, MovementTable, QuarantineTable } from "../watchTables.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import { addMs } from "../../kernel/clock.ts";
 import { arrivalsByRevision, handedOver } from "./namedIndexes.ts";

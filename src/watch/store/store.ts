@@ -2,7 +2,7 @@ import { sql, type RawBuilder, type Selectable } from "kysely";
 import type { BlockRef } from "../../chain/reader.ts";
 import type { Db, Tx } from "../../db/database.ts";
 import { array, unnest, type ElementType } from "../../db/parameters.ts";
-import type { ChainCursorTable } from "../../db/roadSchema.ts";
+import type { ChainCursorTable } from "../watchTables.ts";
 import { isInboxOnChain } from "../../intent/inboxStore.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import type { MovementRow, LocatedTransfer } from "../movement.ts";

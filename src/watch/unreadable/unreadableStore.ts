@@ -2,7 +2,7 @@ import { sql, type Selectable } from "kysely";
 import type { Db } from "../../db/database.ts";
 import { isDue } from "../../db/due.ts";
 import { array, unnest } from "../../db/parameters.ts";
-import type { UnreadableTable } from "../../db/roadSchema.ts";
+import type { UnreadableTable } from "../watchTables.ts";
 import type { UnreadableEntry } from "../../chain/unreadable/unreadableEntry.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import { addMs, CLOCK_DIFFERENCE_MS_MAX } from "../../kernel/clock.ts";

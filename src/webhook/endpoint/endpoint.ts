@@ -1,7 +1,7 @@
 import type { Selectable } from "kysely";
 import { outboundPolicy } from "../../config/outbound.ts";
 import type { Config } from "../../config/config.ts";
-import type { WebhookDisabledReason, WebhookEndpointTable } from "../../db/webhook/webhookSchema.ts";
+import type { WebhookDisabledReason, WebhookEndpointTable } from "../webhookTables.ts";
 import { eventTypeNumbers } from "../../event/event.ts";
 import { Fault } from "../../kernel/faults.ts";
 import { refuseUrl } from "../../kernel/outbound/outbound.ts";

@@ -1,6 +1,6 @@
 import { sql, type Insertable, type Updateable } from "kysely";
 import type { Db, Tx } from "../../db/database.ts";
-import type { WebhookEndpointTable } from "../../db/webhook/webhookSchema.ts";
+import type { WebhookEndpointTable } from "../webhookTables.ts";
 import type { WebhookEndpoint } from "./endpoint.ts";
 
 export async function insertEndpoint(tx: Tx, row: Insertable<WebhookEndpointTable>): Promise<WebhookEndpoint> {

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Db, Tx } from "../../db/database.ts";
-import type { AccountNoticeTable } from "../../db/webhook/webhookSchema.ts";
+import type { AccountNoticeTable } from "../webhookTables.ts";
 import type { Selectable } from "kysely";
 import type { Entropy } from "../../kernel/entropy.ts";
 import { newId } from "../../kernel/ids.ts";

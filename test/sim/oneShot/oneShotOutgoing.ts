@@ -3,7 +3,7 @@ import type { Providers } from "../../../src/chain/providers.ts";
 import { ProviderFailed, type TransactionProof } from "../../../src/chain/reader.ts";
 import type { SenderWorld } from "../../../src/chain/sender.ts";
 import type { Tx } from "../../../src/db/database.ts";
-import type { OutgoingAttemptTable, OutgoingTransactionTable } from "../../../src/db/schema.ts";
+import type { OutgoingAttemptTable, OutgoingTransactionTable } from "../../../src/chain/outgoing/outgoingTables.ts";
 import { hashOf } from "../chain/transaction.ts";
 import type { OneShotBytes, OneShotCall } from "./oneShotBytes.ts";
 import type { OneShotNode } from "./oneShotNode.ts";

@@ -3,7 +3,7 @@ import { assert } from "../../../kernel/assert.ts";
 import { parseInstant } from "../../../kernel/clock.ts";
 import type { Caip2, Namespace } from "../../../kernel/caip.ts";
 import type { Db } from "../../../db/database.ts";
-import type { ListedDepositView } from "../../../db/roadSchema.ts";
+import type { ListedDepositView } from "../../../deposit/depositTables.ts";
 import { intentColumns, type IntentRow } from "../../../intent/store.ts";
 
 /** A transfer into one of the intent's inboxes. Dust has no id. */

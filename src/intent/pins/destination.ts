@@ -1,9 +1,9 @@
-import type { Asset, Catalog } from "../catalog/catalog.ts";
-import type { AddressFormat } from "../chain/addressFormat.ts";
-import { addressFormatOf } from "../chain/namespaces.ts";
-import { caip2, type Namespace } from "../kernel/caip.ts";
-import { Fault } from "../kernel/faults.ts";
-import type { AccountRow } from "../merchant/store.ts";
+import type { Asset, Catalog } from "../../catalog/catalog.ts";
+import type { AddressFormat } from "../../chain/addressFormat.ts";
+import { addressFormatOf } from "../../chain/namespaces.ts";
+import { caip2, type Namespace } from "../../kernel/caip.ts";
+import { Fault } from "../../kernel/faults.ts";
+import type { AccountRow } from "../../merchant/store.ts";
 
 /** What a create may say about the payout; what it leaves out comes from the account. */
 export type DestinationInput = {

@@ -2,6 +2,17 @@ import type { Generated, GeneratedAlways } from "kysely";
 
 // The row types of the station webhook.
 
+declare module "../db/schema.ts" {
+  interface Schema {
+    webhook_endpoint: WebhookEndpointTable;
+    webhook_cursor: WebhookCursorTable;
+    webhook_delivery: WebhookDeliveryTable;
+    webhook_attempt: WebhookAttemptTable;
+    account_notification: AccountNotificationTable;
+    account_notice: AccountNoticeTable;
+  }
+}
+
 /**
  * Why an endpoint gets nothing: its merchant asked for it, it answered 410, or nothing but failures came back for days.
  */

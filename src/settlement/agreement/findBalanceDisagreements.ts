@@ -1,14 +1,14 @@
-import { findWatchedChain } from "../catalog/catalog.ts";
-import type { Chain } from "../chain/chain.ts";
-import type { ProviderReply } from "../chain/providers.ts";
-import { balancesSince } from "../chain/reader.ts";
-import { listInboxesOfIntents } from "../intent/inboxStore.ts";
-import { assert } from "../kernel/assert.ts";
-import type { World } from "../world.ts";
-import { blocksIn, PROVIDER_LAG } from "../watch/blockTime.ts";
-import { findCursor } from "../watch/store/store.ts";
-import { listUnsweptTotals, type DueSettlement } from "./store.ts";
-import { raiseAlarm } from "../kernel/alarm/raiseAlarm.ts";
+import { findWatchedChain } from "../../catalog/catalog.ts";
+import type { Chain } from "../../chain/chain.ts";
+import type { ProviderReply } from "../../chain/providers.ts";
+import { balancesSince } from "../../chain/reader.ts";
+import { listInboxesOfIntents } from "../../intent/inboxStore.ts";
+import { assert } from "../../kernel/assert.ts";
+import type { World } from "../../world.ts";
+import { blocksIn, PROVIDER_LAG } from "../../watch/blockTime.ts";
+import { findCursor } from "../../watch/store/store.ts";
+import { listUnsweptTotals, type DueSettlement } from "../store.ts";
+import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 
 type BalanceWorld = Pick<World, "db" | "catalog" | "log" | "memory">;
 

@@ -3,11 +3,11 @@ import { test } from "node:test";
 import { hubAddress } from "@tributary/inbox/hub";
 import fc from "fast-check";
 import { getAddress } from "viem";
-import { buildCatalog } from "../catalog/catalog.ts";
-import { MAX_FEE_PER_GAS_DEFAULT } from "../config/knownChains.ts";
-import type { EvmChainConfig } from "../config/config.ts";
-import { Fault } from "../kernel/faults.ts";
-import type { AccountRow } from "../merchant/store.ts";
+import { buildCatalog } from "../../catalog/catalog.ts";
+import { MAX_FEE_PER_GAS_DEFAULT } from "../../config/knownChains.ts";
+import type { EvmChainConfig } from "../../config/config.ts";
+import { Fault } from "../../kernel/faults.ts";
+import type { AccountRow } from "../../merchant/store.ts";
 import { resolveDestination, type DestinationInput } from "./destination.ts";
 
 const WALLET = "0x52908400098527886e0f7030069857d2e4169ee7";
