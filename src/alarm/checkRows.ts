@@ -1,7 +1,8 @@
 import { sql } from "kysely";
 import { countHeldForAgreement } from "../deposit/agreement/verificationStore.ts";
 import { isAgreementReason } from "../deposit/deposit.ts";
-import { addMs, DAY_MS } from "../kernel/clock.ts";
+import { findLatestRewind } from "../event/epoch/epochStore.ts";
+import { addMs, DAY_MS, hasElapsed } from "../kernel/clock.ts";
 import { readOpenRows, type OpenRows } from "../health/openRows.ts";
 import { countDifferences } from "../watch/reconcile/balanceStore.ts";
 import { countUnreadable } from "../watch/unreadable/unreadableStore.ts";
@@ -12,6 +13,7 @@ import { checkCrossings } from "./checkBridge.ts";
 /** A settlement that moved nothing is planned again long before. */
 const NOT_SHOWN_MS = 3_600_000;
 const UNBOUND_MS = 5 * 60_000;
+const REWOUND_MS = DAY_MS;
 const KEY_EXPIRY_MS = 7 * DAY_MS;
 /** One alarm for each key; more would only repeat the sentence. */
 const KEYS_MAX = 20;
@@ -33,8 +35,16 @@ export async function checkRows(world: RowCheckWorld): Promise<AlarmCondition[]>
     checkCustomers(world),
     checkKeys(world),
     checkCrossings(world),
+    checkRewind(world),
   ]);
   return groups.flat();
+}
+
+async function checkRewind({ db, clock }: RowCheckWorld): Promise<AlarmCondition[]> {
+  const rewind = await findLatestRewind(db);
+  if (rewind === undefined || hasElapsed(REWOUND_MS, { since: rewind.beganAt, now: clock.now() })) return [];
+  const { epoch, reason, beganAt } = rewind;
+  return [{ alarm: "database_rewound", subject: "", facts: { epoch, reason, noticedAt: beganAt.toISOString() } }];
 }
 
 async function checkHeldDeposits({ db }: RowCheckWorld): Promise<AlarmCondition[]> {

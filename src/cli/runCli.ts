@@ -161,6 +161,11 @@ const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./merchants/events.ts")).eventsTail,
   },
   {
+    name: "restore mark",
+    summary: "tell the service that its database was restored",
+    load: async () => (await import("./service/restoreMark.ts")).restoreMark,
+  },
+  {
     name: "rescan",
     summary: "read the chain again for an intent or a transaction",
     load: async () => (await import("./chains/rescan.ts")).rescan,

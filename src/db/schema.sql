@@ -117,6 +117,22 @@ create table event_counter (
 );
 create index event_counter_revision on event_counter (revision);
 
+-- database_epoch: written by src/event/epoch/epochStore.ts
+create table database_epoch (
+  only_row boolean default true not null,
+  epoch integer not null,
+  counter bigint not null,
+  system_identifier text,
+  timeline_id integer,
+  began_at timestamptz,
+  reason text,
+  feeds_restored_to integer,
+  constraint database_epoch_pkey primary key (only_row),
+  constraint database_epoch_began_check check (((epoch = 0) = (began_at is null)) and ((epoch = 0) = (reason is null))),
+  constraint database_epoch_only_row_check check (only_row),
+  constraint database_epoch_reason_check check (reason in ('counter', 'server', 'timeline', 'marked'))
+);
+
 -- idempotent_answer: written by src/idempotency/store.ts
 create table idempotent_answer (
   account_id text not null,

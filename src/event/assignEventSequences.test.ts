@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { databases, openTestDatabase } from "../../test/support/database.ts";
 import { insertAccount } from "../../test/support/intents.ts";
+import { stationWorld } from "../../test/support/stationWorld.ts";
 import type { Db } from "../db/database.ts";
 import { systemEntropy } from "../kernel/entropy.ts";
 import type { NewEvent } from "./event.ts";
@@ -40,10 +41,10 @@ for (const kind of databases) {
     test("D32 each account numbers its events from 1 without gaps, in the order of each intent's changes", async () => {
       const [a, b] = [await insertAccount(db), await insertAccount(db)];
       await append([event(a, "one"), event(b, "two")]);
-      await assignEventSequences(db);
+      await assignEventSequences(stationWorld(db));
       await append([event(a, "three"), event(a, "four")]);
       assert.deepEqual(await sequences(a), ["1 one"]);
-      await assignEventSequences(db);
+      await assignEventSequences(stationWorld(db));
       assert.deepEqual(await sequences(a), ["1 one", "2 three", "3 four"]);
       assert.deepEqual(await sequences(b), ["1 two"]);
     });
@@ -52,7 +53,7 @@ for (const kind of databases) {
       const accounts = [await insertAccount(db), await insertAccount(db), await insertAccount(db)];
       const happened = Array.from({ length: 200 }, (_, index) => event(accounts[index % 3] ?? "", String(index)));
       for (const each of happened) await append([each]);
-      const { events } = await assignEventSequences(db);
+      const { events } = await assignEventSequences(stationWorld(db));
       assert.deepEqual(
         events.map((each) => labelOf(showEventData(each))),
         happened.map(labelOf),
@@ -67,14 +68,18 @@ for (const kind of databases) {
       });
       await assert.rejects(failing);
       await append([event(account, "kept")]);
-      await assignEventSequences(db);
+      await assignEventSequences(stationWorld(db));
       assert.deepEqual(await sequences(account), ["1 kept"]);
     });
 
     test("D32 concurrent sequencers number each event once", async () => {
       const account = await insertAccount(db);
       await append(Array.from({ length: 50 }, (_, index) => event(account, String(index))));
-      await Promise.all([assignEventSequences(db), assignEventSequences(db), assignEventSequences(db)]);
+      await Promise.all([
+        assignEventSequences(stationWorld(db)),
+        assignEventSequences(stationWorld(db)),
+        assignEventSequences(stationWorld(db)),
+      ]);
       assert.deepEqual(
         await sequences(account),
         Array.from({ length: 50 }, (_, index) => `${index + 1} ${index}`),
@@ -95,11 +100,11 @@ test("D32 an event that commits late gets a sequence after those already read", 
   });
   await started.promise;
   await db.transaction((tx) => appendEvents(tx, { entropy: systemEntropy }, { events: [event(account, "early")], at }));
-  await assignEventSequences(db);
+  await assignEventSequences(stationWorld(db));
   const first = await listEvents(db, { accountId: account, afterSequence: 0n, limit: 10 });
   slow.resolve();
   await late;
-  await assignEventSequences(db);
+  await assignEventSequences(stationWorld(db));
   const after = await listEvents(db, {
     accountId: account,
     afterSequence: BigInt(first.at(-1)?.sequence ?? 0),

@@ -1,22 +1,28 @@
-import { sql } from "kysely";
-import type { Db } from "../db/database.ts";
+import { runInEpoch, type EpochWorld } from "./epoch/watchEpoch.ts";
+import { restoreFeeds, type RestoreWorld } from "./epoch/restoreFeeds.ts";
 import { assignSequences, hasNewEvents, type SequencedEvent } from "./store.ts";
 
 /** The most events numbered in one transaction. */
 const BATCH_MAX = 1_000;
-/** The key of the sequencer's advisory lock. The value is arbitrary; no other lock of this service uses it. */
-const SEQUENCER_LOCK = 7_402_001n;
+
+export type SequencerWorld = EpochWorld & RestoreWorld;
 
 /**
- * Assigns committed events the next sequences of their accounts. It runs after commit and in one process at a time, so
- * that a reader who has seen a sequence has seen all lower ones. A sequence assigned at insertion could become visible
- * after its successor. Without new events it is one short read.
+ * Assigns committed events the next sequences of their accounts. It runs after commit and, under the row lock of the
+ * epoch, in one process at a time, so that a reader who has seen a sequence has seen all lower ones. A sequence assigned at insertion could become visible
+ * after its successor. Without new events it is one short read. Where the database lost commits, each account's
+ * sequences first skip those that were lost.
  */
-export async function assignEventSequences(db: Db): Promise<{ isDone: boolean; events: SequencedEvent[] }> {
-  if (!(await hasNewEvents(db))) return { isDone: true, events: [] };
-  const events = await db.transaction(async (tx) => {
-    await sql`select pg_advisory_xact_lock(${SEQUENCER_LOCK}::bigint)`.execute(tx);
-    return assignSequences(tx, BATCH_MAX);
+export async function assignEventSequences(
+  world: SequencerWorld,
+): Promise<{ isDone: boolean; events: SequencedEvent[] }> {
+  if (!(await hasNewEvents(world.db))) return { isDone: true, events: [] };
+  return runInEpoch(world, async (tx, { areFeedsPending }) => {
+    if (areFeedsPending) {
+      await restoreFeeds(tx, world);
+      return { isDone: false, events: [] };
+    }
+    const events = await assignSequences(tx, BATCH_MAX);
+    return { isDone: events.length < BATCH_MAX, events };
   });
-  return { isDone: events.length < BATCH_MAX, events };
 }

@@ -21,6 +21,7 @@ export const EVENT_TYPES = {
   "account.updated": 19,
   "webhook_endpoint.failing": 20,
   "webhook_endpoint.disabled": 21,
+  "account.feed_restored": 22,
 } as const;
 
 export type EventType = keyof typeof EVENT_TYPES;

@@ -7,6 +7,7 @@ declare module "../db/schema.ts" {
     event: EventTable;
     event_counter: EventCounterTable;
     event_expiry: EventExpiryTable;
+    database_epoch: DatabaseEpochTable;
   }
 }
 
@@ -29,6 +30,21 @@ export type EventTable = {
 
 /** `revision` increases with every assignment of sequences, in the order of their commits. */
 export type EventCounterTable = { account_number: number; last_sequence: bigint; revision: bigint };
+
+/** Increases with every loss of commits that the service noticed or was told of. */
+export type DatabaseEpochTable = {
+  only_row: Generated<boolean>;
+  epoch: number;
+  /** Increases once a second, and in every transaction that assigns sequences. */
+  counter: bigint;
+  /** Of the server that the epoch began on; null where the service may not read it. */
+  system_identifier: string | null;
+  timeline_id: number | null;
+  began_at: Date | null;
+  reason: "counter" | "server" | "timeline" | "marked" | null;
+  /** Accounts up to this number have their event of this epoch; null when all have. */
+  feeds_restored_to: number | null;
+};
 
 /** Events created up to this time may have been deleted. */
 export type EventExpiryTable = { only_row: Generated<boolean>; expired_before: Date };

@@ -4,6 +4,8 @@ import { array } from "../db/parameters.ts";
 import { assert } from "../kernel/assert.ts";
 import { Fault } from "../kernel/faults.ts";
 import { idBytes } from "../kernel/ids.ts";
+import { EVENT_TYPES } from "./event.ts";
+import { RESTORED_SKIP } from "./store.ts";
 import { shownColumns, showEvent, type EventRecord, type ShownEventRow } from "./showEvent.ts";
 
 export type EventQuery = { accountId: string; afterSequence: bigint; limit: number; intentId?: string };
@@ -105,6 +107,7 @@ export async function readFeed(db: Db, query: FeedQuery): Promise<FeedPage> {
     )
     select (select array_agg(position order by sequence) from found) as positions,
       (select count(*)::int from read) as "readCount", (select min(sequence) from read) as "firstRead",
+      (select type from read order by sequence limit 1) as "firstType",
       (select max(sequence) from read) as "lastRead",
       coalesce((select last_sequence from event_counter where account_number = (select number from account_of)), 0) as last,
       exists (select from event where account_number = (select number from account_of) and sequence is not null
@@ -124,15 +127,21 @@ type FeedPlan = {
   positions: bigint[] | null;
   readCount: number;
   firstRead: bigint | null;
+  firstType: number | null;
   lastRead: bigint | null;
   last: bigint;
   hasEarlier: boolean;
 };
 
-/** Sequences have no gap, so a missing next one was deleted, unless an earlier one is still there. */
-function rejectExpired({ firstRead, last, hasEarlier }: FeedPlan, after: bigint): void {
+/**
+ * Sequences skip only before `account.feed_restored`, so another missing one was deleted, unless an earlier one is still
+ * there.
+ */
+function rejectExpired({ firstRead, firstType, last, hasEarlier }: FeedPlan, after: bigint): void {
   const oldest = firstRead ?? last + 1n;
-  const isMissing = firstRead === null ? last > after : firstRead > after + 1n;
+  const isRestored = firstType === EVENT_TYPES["account.feed_restored"];
+  const next = after + (isRestored ? RESTORED_SKIP : 1n);
+  const isMissing = firstRead === null ? last > after : firstRead > next;
   if (isMissing && !hasEarlier) throw new Fault("events_expired", { details: { oldestSequence: Number(oldest) } });
 }
 

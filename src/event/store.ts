@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from "kysely";
 import type { Db, Tx } from "../db/database.ts";
-import { array, type ElementType } from "../db/parameters.ts";
+import { array, unnest, type ElementType } from "../db/parameters.ts";
 import type { Entropy } from "../kernel/entropy.ts";
 import { ID_BYTES } from "../kernel/ids.ts";
 import { EVENT_TYPES, eventTypesBelow, type NewEvent } from "./event.ts";
@@ -166,10 +166,11 @@ function latestOf(one: Date | undefined, other: Date): Date {
 /** What logs and metrics need of an event that got its sequence. */
 export type SequencedEvent = ShownEventRow & { accountId: string };
 
-/** Whether events without a sequence are committed. */
+/** Whether events without a sequence are committed, or accounts wait for their event of a new epoch. */
 export async function hasNewEvents(db: Db): Promise<boolean> {
   const { rows } = await sql<{ isFound: boolean }>`/* named: find_new_events */
-    select exists (select from event where sequence is null) as "isFound"`.execute(db.root);
+    select exists (select from event where sequence is null)
+      or exists (select from database_epoch where feeds_restored_to is not null) as "isFound"`.execute(db.root);
   return rows[0]?.isFound === true;
 }
 
@@ -209,4 +210,49 @@ export async function assignSequences(tx: Tx, limit: number): Promise<SequencedE
       left join lateral (select * from intent where intent.seq = numbered.intent_number offset 0) as intent on true
     order by numbered.position`.execute(tx);
   return rows;
+}
+
+/** How far a sequence skips where the database lost commits, and nowhere else. */
+export const RESTORED_SKIP = 1_000_000n;
+
+export type FeedRestoration = { after: number; limit: number; at: Date; livemode: boolean };
+
+/**
+ * Continues the feeds of up to `limit` accounts above a number behind every sequence that a reader may have seen, each
+ * with an event that says so. Returns the number of the last account; undefined where none is left.
+ */
+export async function restoreSequences(
+  tx: Tx,
+  world: { entropy: Entropy },
+  { after, limit, at, livemode }: FeedRestoration,
+): Promise<number | undefined> {
+  const accounts = await tx
+    .selectFrom("account")
+    .select(["number", "id"])
+    .where("number", ">", after)
+    .orderBy("number")
+    .limit(limit)
+    .execute();
+  const last = accounts.at(-1)?.number;
+  if (last === undefined) return undefined;
+  const rows = unnest(
+    "restored",
+    accounts.map((account) => ({ ...account, event_id: world.entropy.bytes(ID_BYTES) })),
+    { number: "int4", id: "text", event_id: "bytea" },
+  );
+  await sql`
+    with restored as materialized (select * from ${rows}), counter as (
+      insert into event_counter (account_number, last_sequence, revision)
+      select number, ${RESTORED_SKIP}, (select coalesce(max(revision), 0) + 1 from event_counter) from restored
+      on conflict (account_number) do update set
+        last_sequence = event_counter.last_sequence + excluded.last_sequence, revision = excluded.revision
+      returning account_number, last_sequence
+    )
+    insert into event (id, account_number, intent_number, sequence, type, format, livemode, created_at, content)
+    select restored.event_id, restored.number, null, counter.last_sequence, ${EVENT_TYPES["account.feed_restored"]}, 0, ${livemode}, ${at},
+      json_build_array(json_build_object('object', 'feed_restoration', 'accountId', restored.id,
+        'lastSequence', counter.last_sequence - ${RESTORED_SKIP}, 'nextSequence', counter.last_sequence), null)
+    from restored join counter on counter.account_number = restored.number
+    order by restored.number`.execute(tx);
+  return last;
 }

@@ -15,9 +15,9 @@ export function assignEventSequencesLoop(world: World): Loop {
     topic: "events",
     intervalMs: INTERVAL_MS,
     tick: async () => {
-      const { isDone, events } = await assignEventSequences(world.db);
+      const { isDone, events } = await assignEventSequences(world);
       for (const event of events) recordMilestone(world, event);
-      if (events.length > 0) world.wake.notify("webhook events");
+      if (events.length > 0 || !isDone) world.wake.notify("webhook events");
       return !isDone;
     },
   };

@@ -28,11 +28,13 @@ import { storeConfiguredLoop } from "./storeConfiguredLoop.ts";
 import { updateAlarmsLoop } from "./updateAlarmsLoop.ts";
 import { assignEventSequencesLoop } from "./assignEventSequencesLoop.ts";
 import { webhookLoops } from "./webhook/webhookLoops.ts";
+import { watchEpochLoop } from "./watchEpochLoop.ts";
 import { watchChainLoop } from "./chain/watchChainLoop.ts";
 
 /** Creates every loop of a world. Loops of one chain are in the order in which they hand rows over. */
 export function createLoops(world: World): Loop[] {
   const loops: Loop[] = [
+    watchEpochLoop(world),
     assignEventSequencesLoop(world),
     purgeExpiredLoop(world),
     planForgottenLoop(world),

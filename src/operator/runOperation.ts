@@ -13,6 +13,7 @@ import { runDoctorChecks } from "./doctor/runDoctorChecks.ts";
 import { listEvents } from "./eventOperations.ts";
 import { checkLedger, listLedgerBalances, readLedgerPage } from "./ledgerOperations.ts";
 import { archiveOperatorIntent, exportIntents, listIntents, showIntent } from "./intentOperations.ts";
+import { markRestore } from "./markRestore.ts";
 import { rescan } from "./rescanTarget.ts";
 import { createKey, listKeys, revokeKey, rotateKey } from "./keyOperations.ts";
 import { disableOrigin, enableOrigin, listOrigins } from "./originOperations.ts";
@@ -46,6 +47,7 @@ const OPERATIONS = {
   "intents archive": archiveOperatorIntent,
   "intents export": exportIntents,
   "events list": listEvents,
+  "restore mark": markRestore,
   rescan,
   status: defineOperatorOperation({ effect: "read", input: {}, run: getStatus }),
   doctor: defineOperatorOperation({ effect: "read", input: {}, run: runDoctorChecks }),

@@ -247,7 +247,7 @@ for (const kind of databases) {
         last: bigint;
       }>`select coalesce(max(revision), 0) as last from event_counter`.execute(db.root);
       for (const accountId of accounts) await webhooks.appendChanges(accountId, [{ intentNumber: null, label: "one" }]);
-      await assignEventSequences(db);
+      await assignEventSequences(webhooks.world);
       await db.transaction((tx) => markBehind(tx, { afterRevision: rows[0]?.last ?? 0n, limit: 2 }));
       const marked = await Promise.all(accounts.map((accountId) => listEndpointRows(db.root, accountId)));
       assert.deepEqual(

@@ -32,7 +32,7 @@ describe("metrics and logs", () => {
     const intent = await road.create();
     await road.pay(intent, 10_000n);
     await road.settle();
-    for (const event of (await assignEventSequences(world.db)).events) recordMilestone(world, event);
+    for (const event of (await assignEventSequences(world)).events) recordMilestone(world, event);
     await updateAlarms(world);
     const startedAtMs = performance.now();
     const { text } = await renderMetrics(world);
@@ -63,7 +63,7 @@ describe("metrics and logs", () => {
     const intent = await road.create();
     await road.pay(intent, 10_000n);
     await road.settle();
-    for (const event of (await assignEventSequences(road.world.db)).events) recordMilestone(road.world, event);
+    for (const event of (await assignEventSequences(road.world)).events) recordMilestone(road.world, event);
     assert.deepEqual(
       lines.filter((line) => line["intent"] === intent.id).map(({ event, level }) => [event, level]),
       ["payment_intent.created", "deposit.counted", "payment_intent.paid", "settlement.landed"].map((event) => [

@@ -28,7 +28,7 @@ export async function benchSize(): Promise<void> {
   const intents: Awaited<ReturnType<Road["create"]>>[] = [];
   let before = await measureSizes(db);
   const report = async (name: string) => {
-    while (!(await assignEventSequences(db)).isDone);
+    while (!(await assignEventSequences(road.world)).isDone);
     const after = await measureSizes(db);
     printGrowth(name, before, after);
     before = after;

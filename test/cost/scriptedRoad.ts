@@ -177,6 +177,6 @@ async function runLoopsOnce(world: World, chain: Chain): Promise<void> {
   await submitSettlements(world, { chain });
   await chain.sender.process(world);
   await replanSettlements(world, caip2);
-  while (!(await assignEventSequences(world.db)).isDone);
+  while (!(await assignEventSequences(world)).isDone);
   await purgeExpired(world, PURGE_MAX);
 }

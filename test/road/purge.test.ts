@@ -172,7 +172,7 @@ for (const kind of thoroughDatabases) {
     });
 
     async function assignAll(): Promise<void> {
-      while (!(await assignEventSequences(db)).isDone);
+      while (!(await assignEventSequences(world)).isDone);
     }
   });
 }

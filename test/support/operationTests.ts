@@ -35,7 +35,7 @@ export async function openCaller(api: TestApi, operationId: OperationId): Promis
   }
   if (!path.startsWith("/api/v1/events/")) return { merchant, id: (await merchant.insertIntent()).id };
   await merchant.createIntent();
-  while (!(await assignEventSequences(api.world.db)).isDone);
+  while (!(await assignEventSequences(api.world)).isDone);
   return { merchant, id: (await merchant.get("/api/v1/events")).body.data[0].id };
 }
 

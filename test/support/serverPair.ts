@@ -20,6 +20,12 @@ export type ServerPair = {
    * are.
    */
   promoteStandby(): Promise<void>;
+  /** The standby waits for no further commit of the primary, as one does whose network is slow. */
+  stopReplication(): Promise<void>;
+  /** Waits until the standby has everything that is committed now. */
+  untilReplicated(): Promise<void>;
+  /** Kills the primary, promotes the standby with what it has, and leads new connections to it. */
+  failOver(): Promise<void>;
   remove(): Promise<void>;
 };
 
@@ -30,6 +36,10 @@ export async function startServerPair(): Promise<ServerPair> {
   const primary = await startOwnServer({ isDurable: true });
   const standby = await startOwnServer({ isDurable: true, standbyOf: primary });
   const address = await openAddress(primary);
+  const untilReplicated = async () => {
+    const written = await ask(primary, "select pg_current_wal_flush_lsn()::text");
+    await until(async () => (await ask(standby, `select (pg_last_wal_replay_lsn() >= '${written}')::text`)) === "true");
+  };
   return {
     primary,
     standby,
@@ -41,10 +51,18 @@ export async function startServerPair(): Promise<ServerPair> {
     async promoteStandby() {
       // Transactions that began before may still write.
       await until(async () => (await ask(primary, WRITERS)) === "0");
-      const written = await ask(primary, "select pg_current_wal_flush_lsn()::text");
-      await until(
-        async () => (await ask(standby, `select (pg_last_wal_replay_lsn() >= '${written}')::text`)) === "true",
-      );
+      await untilReplicated();
+      await ask(standby, "select pg_promote()");
+      address.leadTo(standby);
+    },
+    async stopReplication() {
+      await ask(standby, "alter system set primary_conninfo = ''");
+      await ask(standby, "select pg_reload_conf()");
+      await until(async () => (await ask(primary, "select count(*)::text from pg_stat_replication")) === "0");
+    },
+    untilReplicated,
+    async failOver() {
+      process.kill(primary.processId, "SIGKILL");
       await ask(standby, "select pg_promote()");
       address.leadTo(standby);
     },

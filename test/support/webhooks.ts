@@ -9,7 +9,7 @@ import { openOutbound } from "../../src/kernel/outbound/outbound.ts";
 import { WebhookDeliverer, type DeliverWorld } from "../../src/webhook/deliver.ts";
 import { fanOut } from "../../src/webhook/fanOut.ts";
 import { insertAccount, insertIntent } from "./intents.ts";
-import { stationWorld } from "./stationWorld.ts";
+import { stationWorld, type StationWorld } from "./stationWorld.ts";
 
 /** A request that a receiver of webhooks got. */
 export type Received = { id: string; headers: IncomingMessage["headers"]; body: string; event: ReceivedEvent };
@@ -86,7 +86,7 @@ export function openWebhooks(db: Db, options: { timeoutMs?: number } = {}) {
   const policy = { allowsHttp: true, allow: ["127.0.0.0/8"], deny: [] };
   const station = stationWorld(db);
   const config = { ...station.config, outbound: policy };
-  const world: DeliverWorld = {
+  const world: DeliverWorld & Pick<StationWorld, "memory"> = {
     ...station,
     config,
     clock,
@@ -97,11 +97,11 @@ export function openWebhooks(db: Db, options: { timeoutMs?: number } = {}) {
 
   /** Does everything that is due now. */
   async function work(): Promise<void> {
-    while (!(await assignEventSequences(db)).isDone);
+    while (!(await assignEventSequences(world)).isDone);
     while (!(await fanOut(world)).isDone);
     do await deliverer.start(ending.signal);
     while (await drained());
-    while (!(await assignEventSequences(db)).isDone);
+    while (!(await assignEventSequences(world)).isDone);
   }
 
   /** Waits for the deliveries that run, and returns whether there were any. */

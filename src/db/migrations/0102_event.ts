@@ -35,6 +35,22 @@ const statements: readonly string[] = [
     constraint event_counter_pkey primary key (account_number)
   )`,
   `create index event_counter_revision on event_counter (revision)`,
+  // A number that only rises, and the server that it rose on. Each time one of them shows that the database lost
+  // commits, an epoch begins; accounts above `feeds_restored_to` do not have their events of it yet.
+  `create table database_epoch (
+    only_row boolean default true not null,
+    epoch integer not null,
+    counter bigint not null,
+    system_identifier text,
+    timeline_id integer,
+    began_at timestamptz,
+    reason text,
+    feeds_restored_to integer,
+    constraint database_epoch_pkey primary key (only_row),
+    constraint database_epoch_only_row_check check (only_row),
+    constraint database_epoch_reason_check check (reason in ('counter', 'server', 'timeline', 'marked')),
+    constraint database_epoch_began_check check ((epoch = 0) = (began_at is null) and (epoch = 0) = (reason is null))
+  )`,
 ];
 
 export async function up(db: Kysely<unknown>): Promise<void> {

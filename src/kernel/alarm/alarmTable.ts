@@ -194,6 +194,14 @@ export const ALARMS = {
     remedy: "Start the database. `/readyz` answers 503 until then.",
     source: "checks",
   },
+  database_rewound: {
+    happened: "Within the last day the database lost commits, was restored, or another server took its place.",
+    affects:
+      "Merchants, if commits were lost: what they were answered last may be gone. Their feeds continue after a gap of 1,000,000. Payments are read from the chains again.",
+    remedy:
+      "Read `reason` and docs/operate/restore.md. Nothing is to be done after a switch that lost nothing; else merchants import what they created last: `tributary intents import`.",
+    source: "checks",
+  },
   check_failed: {
     happened: "A check of the alarms fails, so its alarms stay as they were last found.",
     affects: "Nobody yet, but new conditions of this check are not found.",

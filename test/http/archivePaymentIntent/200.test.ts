@@ -7,7 +7,7 @@ import { assertFault, SETTLE_CHAIN_ID, testApi, type Merchant, type TestApi } fr
 const URL = "/api/v1/intents";
 
 async function eventsOf(api: TestApi, merchant: Merchant, intentId: string) {
-  await assignEventSequences(api.world.db);
+  await assignEventSequences(api.world);
   return listEvents(api.world.db, { accountId: merchant.accountId, afterSequence: 0n, limit: 100, intentId });
 }
 

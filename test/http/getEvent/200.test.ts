@@ -7,7 +7,7 @@ test("D34 one event is shown as the feed shows it, and keeps its bytes when its 
   const api = await testApi();
   const merchant = await api.openMerchant();
   const { intentId } = await merchant.createIntent();
-  while (!(await assignEventSequences(api.world.db)).isDone);
+  while (!(await assignEventSequences(api.world)).isDone);
   const { body: feed } = await merchant.get("/api/v1/events");
   const url = `/api/v1/events/${feed.data[0].id}`;
   const before = await merchant.get(url);

@@ -11,7 +11,7 @@ test("D34 the feed is in order and complete, and next_cursor continues it, also 
   const merchant = await api.openMerchant();
   const intents = [await merchant.createIntent(), await merchant.createIntent(), await merchant.createIntent()];
   await merchant.post(`/api/v1/intents/${intents[1].intentId}/archive`);
-  while (!(await assignEventSequences(api.world.db)).isDone);
+  while (!(await assignEventSequences(api.world)).isDone);
   const seen: Json[] = [];
   let after = "0";
   for (let pages = 0; pages < 5; pages += 1) {
@@ -46,7 +46,7 @@ test("D34 types and an intent select events, and a filtered page continues behin
   const first = await merchant.createIntent();
   const second = await merchant.createIntent();
   await merchant.post(`/api/v1/intents/${first.intentId}/archive`);
-  while (!(await assignEventSequences(api.world.db)).isDone);
+  while (!(await assignEventSequences(api.world)).isDone);
   const sequences = async (query: string) => {
     const { body } = await merchant.get(`${URL}?${query}`);
     return [body.data.map(({ sequence }: Json) => sequence), body.next_cursor];
@@ -62,7 +62,7 @@ test("D34, D44 the feed of another account is not shown, and its own scope suffi
   const api = await testApi();
   const [merchant, stranger] = [await api.openMerchant(), await api.openMerchant({ scopes: [READ_EVENTS] })];
   await merchant.createIntent();
-  while (!(await assignEventSequences(api.world.db)).isDone);
+  while (!(await assignEventSequences(api.world)).isDone);
   const { body } = await merchant.get(URL);
   assert.deepEqual((await stranger.get(URL)).body.data, []);
   assertFault(await stranger.get(`${URL}/${body.data[0].id}`), 404, "not_found");

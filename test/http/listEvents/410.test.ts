@@ -9,7 +9,7 @@ test("D34 a reader behind what the retention has deleted is told the oldest even
   const { db } = api.world;
   const merchant = await api.openMerchant();
   for (let count = 0; count < 3; count += 1) await merchant.createIntent();
-  while (!(await assignEventSequences(db)).isDone);
+  while (!(await assignEventSequences(api.world)).isDone);
   const deleteUpTo = (sequence: number) =>
     sql`delete from event where sequence <= ${sequence}
       and account_number = (select number from account where id = ${merchant.accountId})`.execute(db.root);

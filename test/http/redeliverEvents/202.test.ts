@@ -7,7 +7,7 @@ import { openWebhookMerchant } from "../../support/webhookApi.ts";
 test("D35 an event or a range is delivered again, and a wrong selection is refused", async () => {
   const { api, merchant, url } = await openWebhookMerchant();
   for (let count = 0; count < 3; count += 1) await merchant.createIntent();
-  while (!(await assignEventSequences(api.world.db)).isDone);
+  while (!(await assignEventSequences(api.world)).isDone);
   const { body: feed } = await merchant.get("/api/v1/events");
   const redeliver = (body: object) => merchant.post(`${url}/redeliver`, body);
   assert.deepEqual((await redeliver({ fromSequence: 1, toSequence: 2 })).body, { count: 2 });
