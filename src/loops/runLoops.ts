@@ -26,9 +26,9 @@ import {
 import { findBurnsLoop, receiveCrossingsLoop, refreshFeesLoop, trackCrossingsLoop } from "./bridgeLoops.ts";
 import { storeConfiguredLoop } from "./storeConfiguredLoop.ts";
 import { updateAlarmsLoop } from "./updateAlarmsLoop.ts";
-import { assignEventSequencesLoop } from "./assignEventSequencesLoop.ts";
+import { assignEventSequencesLoop } from "./event/assignEventSequencesLoop.ts";
 import { webhookLoops } from "./webhook/webhookLoops.ts";
-import { watchEpochLoop } from "./watchEpochLoop.ts";
+import { watchEpochLoop } from "./event/watchEpochLoop.ts";
 import { watchChainLoop } from "./chain/watchChainLoop.ts";
 
 /** Creates every loop of a world. Loops of one chain are in the order in which they hand rows over. */

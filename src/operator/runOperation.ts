@@ -13,7 +13,7 @@ import { runDoctorChecks } from "./doctor/runDoctorChecks.ts";
 import { listEvents } from "./eventOperations.ts";
 import { checkLedger, listLedgerBalances, readLedgerPage } from "./ledgerOperations.ts";
 import { archiveOperatorIntent, exportIntents, listIntents, showIntent } from "./intentOperations.ts";
-import { markRestore } from "./markRestore.ts";
+import { markRestore } from "./restore/markRestore.ts";
 import { rescan } from "./rescanTarget.ts";
 import { createKey, listKeys, revokeKey, rotateKey } from "./keyOperations.ts";
 import { disableOrigin, enableOrigin, listOrigins } from "./originOperations.ts";

@@ -119,6 +119,7 @@ export const API_PROMISES: readonly ApiPromise[] = [
   apiPromise("D35", "an account manages its webhook endpoints and their secrets, tests them and replays events"),
   apiPromise("D36", "events reach an endpoint at least once, in order per intent, over outages of days"),
   apiPromise("D37", "requests to merchants' URLs reach public addresses only"),
+  apiPromise("D55", "after lost commits a feed continues behind every sequence that was read"),
   apiPromise("D44", "operations declare their scopes, and a key has those that it was created with"),
 ];
 

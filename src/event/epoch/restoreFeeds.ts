@@ -1,12 +1,14 @@
 import type { Tx } from "../../db/database.ts";
-import type { World } from "../../world.ts";
+import type { Config } from "../../config/config.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import type { Entropy } from "../../kernel/entropy.ts";
 import { restoreSequences } from "../store.ts";
 import { lockPendingFeeds, setFeedsRestoredTo } from "./epochStore.ts";
 
 /** Accounts whose feeds one transaction continues. */
 const ACCOUNTS_MAX = 1_000;
 
-export type RestoreWorld = Pick<World, "clock" | "entropy"> & { config: Pick<World["config"], "environment"> };
+export type RestoreWorld = { clock: Clock; entropy: Entropy; config: Pick<Config, "environment"> };
 
 /**
  * Gives the next accounts their event of a new epoch. Until all have it no other event gets a sequence, so that it

@@ -1,11 +1,11 @@
-import type { Tx } from "../../db/database.ts";
+import type { Db, Tx } from "../../db/database.ts";
 import { isDatabaseAway } from "../../kernel/errors/classifyError.ts";
-import type { MemorySlot } from "../../kernel/processMemory.ts";
-import type { World } from "../../world.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import type { MemorySlot, ProcessMemory } from "../../kernel/processMemory.ts";
 import { findRewind, nextEpoch, type EpochPlace, type RewindReason, type ServerIdentity } from "./epoch.ts";
 import { beginEpoch, passCounter, readServerIdentity } from "./epochStore.ts";
 
-export type EpochWorld = Pick<World, "db" | "clock" | "memory">;
+export type EpochWorld = { db: Db; clock: Clock; memory: ProcessMemory };
 
 /** What a process knows of its database. */
 type EpochMemory = {
@@ -83,7 +83,7 @@ export async function markRewind(world: EpochWorld): Promise<number> {
 }
 
 /** Whether this process may read which server it is on. Undefined before it has looked. */
-export function isServerIdentityReadable({ memory }: Pick<World, "memory">): boolean | undefined {
+export function isServerIdentityReadable({ memory }: Pick<EpochWorld, "memory">): boolean | undefined {
   return memory.get(EPOCH_MEMORY).isIdentityReadable;
 }
 

@@ -1,5 +1,5 @@
-import { markRewind } from "../event/epoch/watchEpoch.ts";
-import { defineOperatorOperation } from "./operation/operatorOperation.ts";
+import { markRewind } from "../../event/epoch/watchEpoch.ts";
+import { defineOperatorOperation } from "../operation/operatorOperation.ts";
 
 export type RestoreMark = { epoch: number };
 

@@ -1,7 +1,7 @@
-import { assignEventSequences } from "../event/assignEventSequences.ts";
-import { recordMilestone } from "../metrics/recordMilestone.ts";
-import type { World } from "../world.ts";
-import type { Loop } from "./loop.ts";
+import { assignEventSequences } from "../../event/assignEventSequences.ts";
+import { recordMilestone } from "../../metrics/recordMilestone.ts";
+import type { World } from "../../world.ts";
+import type { Loop } from "../loop.ts";
 
 /**
  * The loops of the road wake it after a change. Events of requests wait at most this long, at the cost of one short

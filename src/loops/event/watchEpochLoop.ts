@@ -1,7 +1,7 @@
-import { isServerIdentityReadable, watchEpoch } from "../event/epoch/watchEpoch.ts";
-import { clearKeyCache } from "../merchant/keys/keyCache.ts";
-import type { World } from "../world.ts";
-import type { Loop } from "./loop.ts";
+import { isServerIdentityReadable, watchEpoch } from "../../event/epoch/watchEpoch.ts";
+import { clearKeyCache } from "../../merchant/keys/keyCache.ts";
+import type { World } from "../../world.ts";
+import type { Loop } from "../loop.ts";
 
 /** The longest time of commits whose loss only the server's identity shows. */
 const INTERVAL_MS = 1_000;
