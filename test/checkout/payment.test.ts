@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { createPublicClient, createWalletClient, http, parseAbi, type Hex } from "viem";
+import { createPublicClient, createWalletClient, encodeFunctionData, http, parseAbi, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { createApiClient } from "../../src/operator/client/apiClient.ts";
 import { skipWithoutChromium } from "../support/browser.ts";
@@ -15,6 +15,8 @@ const skip = skipWithoutChromium;
 const TOKEN = parseAbi(["function transfer(address to, uint256 amount) returns (bool)"]);
 const WAIT_MS = 120_000;
 const PRICE = 25_000_000;
+/** A sweep may empty the inbox after the wallet's estimate, and a transfer to an empty one costs more. */
+const GAS_MARGIN = 2n;
 /** What a wallet may be asked, and nothing else. */
 const ALLOWED_CALLS = [
   "eth_requestAccounts",
@@ -73,14 +75,13 @@ describe("a payer at the checkout page", { skip }, () => {
     const account = privateKeyToAccount(payer.privateKey as Hex);
     const client = createWalletClient({ account, transport: http(chain.rpcUrl) });
     const units = BigInt(amount) * 10n ** BigInt(token.decimals);
-    const hash = await client.writeContract({
-      address: token.address as Hex,
-      abi: TOKEN,
-      functionName: "transfer",
-      args: [to as Hex, units],
-      chain: null,
-    });
-    await createPublicClient({ transport: http(chain.rpcUrl) }).waitForTransactionReceipt({ hash });
+    const reader = createPublicClient({ transport: http(chain.rpcUrl) });
+    const data = encodeFunctionData({ abi: TOKEN, functionName: "transfer", args: [to as Hex, units] });
+    const call = { to: token.address as Hex, data };
+    const gas = (await reader.estimateGas({ account, ...call })) * GAS_MARGIN;
+    const hash = await client.sendTransaction({ ...call, gas, chain: null });
+    const { status } = await reader.waitForTransactionReceipt({ hash });
+    assert.equal(status, "success");
   }
 
   test("pays with a wallet in the browser: one plain transfer, on a chain that the wallet did not know", async () => {
@@ -105,6 +106,20 @@ describe("a payer at the checkout page", { skip }, () => {
       assert.equal(call.to.toLowerCase(), intent.payout.tokenAddress.toLowerCase());
       const recipient = intent.inboxAddress.slice(2).toLowerCase().padStart(64, "0");
       assert.equal(call.data, `0xa9059cbb${recipient}${PRICE.toString(16).padStart(64, "0")}`);
+    });
+  });
+
+  test("pays while a sweep empties the inbox between the wallet's estimate and the transfer", async () => {
+    const intent = await createIntent();
+    await withPage(async (page) => {
+      const wallet = new TestWallet(world.dev.ready.payer.privateKey);
+      // It holds money, as an inbox does before the sweep; the inbox of the payment is empty.
+      wallet.estimatesAs = `0x${"5a".repeat(20)}`;
+      await transfer(wallet.estimatesAs, "USDC", "1");
+      await wallet.install(page, "Test Wallet");
+      await openReady(page, intent);
+      await page.getByText("Pay with Test Wallet").click();
+      await screen(page, "paid");
     });
   });
 

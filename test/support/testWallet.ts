@@ -18,6 +18,8 @@ export class TestWallet {
   #chainId = "0x1";
   /** The method whose next call it refuses, as a person can. */
   refusesNext: string | undefined;
+  /** Estimates a transfer as if it went to this address. */
+  estimatesAs: string | undefined;
 
   constructor(privateKey: string) {
     this.#privateKey = `0x${privateKey.replace(/^0x/, "")}`;
@@ -73,6 +75,11 @@ export class TestWallet {
         this.#rpcUrls.set(chainId, rpcUrls[0] ?? "");
         return null;
       }
+      case "eth_estimateGas": {
+        const [call] = params as [TransferCall];
+        const data = this.estimatesAs === undefined ? call.data : withRecipient(call.data, this.estimatesAs);
+        return this.#forward(method, [{ ...call, data }]);
+      }
       case "eth_sendTransaction": {
         const [{ to, data, gas }] = params as [TransferCall];
         const client = createWalletClient({ account, transport: http(this.#rpcUrls.get(this.#chainId) ?? "") });
@@ -93,6 +100,10 @@ export class TestWallet {
     const client = createWalletClient({ transport: http(this.#rpcUrls.get(this.#chainId) ?? "") });
     return client.request({ method, params } as never);
   }
+}
+
+function withRecipient(transfer: Hex, to: string): Hex {
+  return `0x${transfer.slice(2, 34)}${to.slice(2).toLowerCase()}${transfer.slice(74)}`;
 }
 
 class WalletError extends Error {

@@ -6,6 +6,8 @@ import { readCode, type TransferCall, type WalletReply } from "./walletReply.ts"
 
 /** Added to the wallet's own estimate, because a token's transfer can cost more by the time it runs. */
 const GAS_HEADROOM_PERCENT = 30n;
+/** A sweep may empty the inbox meanwhile, and the first tokens of an address cost 17,100 more. */
+const EMPTY_INBOX_GAS = 20_000n;
 /** The codes of EIP-3085 and of EIP-1193: wallets use either for a chain that they do not know. */
 const CHAIN_IS_UNKNOWN: readonly unknown[] = [4902, 4901];
 const TRANSFER = "0xa9059cbb";
@@ -39,7 +41,8 @@ export async function payWithWallet(
       const balance = await request("eth_call", { to: call.to, data: BALANCE_OF + toWord(from) }, "latest");
       if (BigInt(String(balance)) < units) return { reason: "poor" };
       const estimate = BigInt(String(await request("eth_estimateGas", call)));
-      Object.assign(call, { gas: `0x${((estimate * (100n + GAS_HEADROOM_PERCENT)) / 100n).toString(16)}` });
+      const gas = (estimate * (100n + GAS_HEADROOM_PERCENT)) / 100n + EMPTY_INBOX_GAS;
+      Object.assign(call, { gas: `0x${gas.toString(16)}` });
     }
     if (!hand()) return {};
     return { hash: await request("eth_sendTransaction", call) };
