@@ -34,19 +34,18 @@ describe("the database is restored to an earlier state under a running service",
     await server.remove();
   });
 
-  const disconnectAll = () =>
-    admin.query(
+  /** Copies the service's database, which may have no session meanwhile: the service opens new ones at any time. */
+  async function keepState(name: string): Promise<void> {
+    await admin.query("alter database service allow_connections false");
+    await admin.query(
       "select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname is not null and pid <> pg_backend_pid()",
     );
-
-  async function keepState(name: string): Promise<void> {
-    await disconnectAll();
     await admin.query(`create database ${name} template service`);
+    await admin.query("alter database service allow_connections true");
   }
 
   async function restoreState(name: string): Promise<void> {
-    await disconnectAll();
-    await admin.query("drop database service");
+    await admin.query("drop database service with (force)");
     await admin.query(`alter database ${name} rename to service`);
   }
 
@@ -66,8 +65,7 @@ describe("the database is restored to an earlier state under a running service",
   });
 
   test("the configured tokens and routes are stored again", async () => {
-    await disconnectAll();
-    await admin.query("create database without template service");
+    await keepState("without");
     const rows = async (table: "served_token" | "route_set") =>
       (await db.root.selectFrom(table).selectAll().execute()).length;
     const emptied = new pg.Client(server.urlOf("without"));
