@@ -5,14 +5,16 @@ import process from "node:process";
 import { text } from "node:stream/consumers";
 import { parseArgs } from "node:util";
 import { DEEP_PARTS } from "../test/deepParts.ts";
-import { chooseShare } from "./tests/chooseShare.ts";
+import { RUN_VARIABLE } from "../test/support/runNumber.ts";
+import { chooseShare, numberOfRun } from "./tests/chooseShare.ts";
 import { addGroup, endGroupsWithRunner, removeGroup } from "./tests/processGroups.ts";
 import { parseShare, partsOfShare, type DeepPart, type Share } from "./tests/deepParts.ts";
 
 const SHARES = 24;
-const USAGE = `Usage: npm run test:deep -- [--share=3/24|auto] [--minutes=4] [--again] [--list]
+const USAGE = `Usage: npm run test:deep -- [--share=3/24|auto] [--run=713] [--minutes=4] [--again] [--list]
 
   --share    this share of the parts; "auto" takes the next of ${SHARES} at each commit; everything without it
+  --run      the run whose random values are drawn; the number of commits without it
   --minutes  starts no part later than this
   --again    runs each failed part once more, alone, and fails only if it fails again
   --list     prints the parts and runs none`;
@@ -28,8 +30,10 @@ if (values.help) {
 endGroupsWithRunner();
 const share = readShare(values.share);
 const parts = share === undefined ? DEEP_PARTS : partsOfShare(DEEP_PARTS, share);
-const again = `npm run test:deep${share === undefined ? "" : ` -- --share ${share.number}/${share.of}`}`;
-print(`== deep tests: ${share === undefined ? "all" : `share ${share.number} of ${share.of}`}, ${parts.length} parts`);
+const run = values.run === undefined ? numberOfRun(process.cwd()) : readNumber("--run", values.run);
+const again = `npm run test:deep --${share === undefined ? "" : ` --share ${share.number}/${share.of}`} --run ${run}`;
+const title = share === undefined ? "all" : `share ${share.number} of ${share.of}`;
+print(`== deep tests: ${title}, ${parts.length} parts, random values of run ${run}`);
 if (values.list) for (const { name, seconds } of parts) print(`${String(seconds).padStart(5)} s  ${name}`);
 else await runParts(parts);
 
@@ -60,7 +64,7 @@ async function runParts(chosen: readonly DeepPart[]): Promise<void> {
 async function runPart({ name, command, environment }: DeepPart): Promise<boolean> {
   const startedMs = performance.now();
   const child = spawn(process.execPath, command, {
-    env: { ...process.env, ...environment },
+    env: { ...process.env, [RUN_VARIABLE]: String(run), ...environment },
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });
@@ -81,10 +85,13 @@ function readShare(typed: string | undefined): Share | undefined {
 }
 
 function readMinutes(typed: string | undefined): number {
-  if (typed === undefined) return Infinity;
-  return /^[1-9]\d{0,3}$/.test(typed)
+  return typed === undefined ? Infinity : readNumber("--minutes", typed);
+}
+
+function readNumber(option: string, typed: string): number {
+  return /^[1-9]\d{0,9}$/.test(typed)
     ? Number(typed)
-    : exitWithUsage(`--minutes must be a whole number from 1 on, not ${typed}.`);
+    : exitWithUsage(`${option} must be a whole number from 1 on, not ${typed}.`);
 }
 
 function parseOptions() {
@@ -92,6 +99,7 @@ function parseOptions() {
     return parseArgs({
       options: {
         share: { type: "string" },
+        run: { type: "string" },
         minutes: { type: "string" },
         again: { type: "boolean", default: false },
         list: { type: "boolean", default: false },

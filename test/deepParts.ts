@@ -1,3 +1,5 @@
+import { globSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import type { DeepPart } from "../scripts/tests/deepParts.ts";
 import { plantedBugs } from "./plantedBugs/plantedBugs.ts";
 import { mutants } from "./sim/mutants.ts";
@@ -19,6 +21,7 @@ const PROGRAM_MUTANT_PARTS = 8;
 const SOLANA_CRASH_PARTS = 7;
 /** Of 50 seeds with 25 payments each. */
 const ASKED_PARTS = 8;
+const PROPERTY_PARTS = 3;
 /** Of 20 seeds with 50 intents each. */
 const MONEY_PARTS = 2;
 /** Of 50 loads of the page each. */
@@ -45,6 +48,7 @@ export const SMALL_BENCHES: readonly (readonly string[])[] = [
 export const DEEP_PARTS: readonly DeepPart[] = [
   { name: "everything is recovered without the service", command: ["test/drill/main.ts"], seconds: 35 },
   { name: "the same by the page", command: ["test/drill/main.ts", "--page"], seconds: 60 },
+  ...propertyParts(),
   ...seedParts(),
   {
     name: "all seeds of the simulator that failed once",
@@ -199,6 +203,19 @@ export const DEEP_PARTS: readonly DeepPart[] = [
     seconds: 40,
   },
 ];
+
+/** The tests with random values, which each run draws anew. */
+function propertyParts(): DeepPart[] {
+  const root = fileURLToPath(new URL("..", import.meta.url));
+  const files = globSync(["{src,test}/**/*.test.ts", "packages/*/test/**/*.test.ts"], { cwd: root })
+    .filter((file) => readFileSync(`${root}${file}`, "utf8").includes("/support/properties.ts"))
+    .toSorted();
+  return Array.from({ length: PROPERTY_PARTS }, (_, part) => ({
+    name: `properties with the values of this run, ${part + 1} of ${PROPERTY_PARTS}`,
+    command: ["scripts/test.ts", "--workers=1", ...files.filter((_, place) => place % PROPERTY_PARTS === part)],
+    seconds: 60,
+  }));
+}
 
 function seedParts(): DeepPart[] {
   return Array.from({ length: SEEDS / SEEDS_PER_PART }, (_, part) => {

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
 import { computeSolanaInbox } from "@tributary/inbox/solana/address";
 import { cctpMessenger, deriveCctpAccounts } from "@tributary/inbox/solana/cctp";
@@ -20,6 +19,7 @@ import { systemClock } from "../../src/kernel/clock.ts";
 import { payTokens } from "../../test/support/solana.ts";
 import { DOMAIN_BASE, installCctp } from "./support/cctpWorld.ts";
 import { evmInbox, saltOf } from "./support/scene.ts";
+import { drawBytes } from "../../test/support/drawBytes.ts";
 
 // The double of Circle's attestation service signs burns on Solana, and the double of Circle's programs takes what it signed.
 
@@ -82,7 +82,7 @@ function bridge(solana: LocalSolana, route: 0 | 1): { chainTx: string; event: st
   } as const;
   const inbox = computeSolanaInbox(terms, { program: LOCAL_INBOX_PROGRAM, tokenProgram });
   payTokens(solana, { to: inbox.address, units: 40_000_000n });
-  const event = createKeypair(new Uint8Array(randomBytes(32)));
+  const event = createKeypair(drawBytes(32));
   const cctp = deriveCctpAccounts({ mint, domain: DOMAIN_BASE, sender: inbox.address });
   const made = buildBridge(inbox, { cctp, payer: operator.address, event: event.address, route });
   return { chainTx: solana.control.send([operator, event], [made]), event: event.address, inbox: inbox.address };

@@ -5,11 +5,14 @@ const DAY_MS = 86_400_000;
 
 /** Chooses the next share at each commit, so that as many commits as there are shares run everything. */
 export function chooseShare(directory: string, shareCount: number, nowMs = Date.now()): Share {
-  return { number: 1 + (countCommits(directory, nowMs) % shareCount), of: shareCount };
+  return { number: 1 + (numberOfRun(directory, nowMs) % shareCount), of: shareCount };
 }
 
-/** A shallow clone counts few commits, so the commit's hash chooses there. Outside of a repository the day chooses. */
-function countCommits(directory: string, nowMs: number): number {
+/**
+ * The number of a run: how many commits there are. A shallow clone counts few, so the commit's hash is the number
+ * there. Outside of a repository the day is.
+ */
+export function numberOfRun(directory: string, nowMs = Date.now()): number {
   const isShallow = git(directory, ["rev-parse", "--is-shallow-repository"]);
   if (isShallow === "false") return Number(git(directory, ["rev-list", "--count", "HEAD"]) ?? 0);
   const hash = git(directory, ["rev-parse", "HEAD"]);

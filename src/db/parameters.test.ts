@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../test/support/properties.ts";
 import { sql, type RawBuilder } from "kysely";
 import { databases, openTestDatabase } from "../../test/support/database.ts";
 import type { Db } from "./database.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../test/support/properties.ts";
 import { summarizeState, type StateSummary } from "../../test/support/summarizeState.ts";
 import { thoroughDatabases, openTestDatabase } from "../../test/support/database.ts";
 import { createReplayHarness, type ReplayHarness } from "../../test/support/replayHarness.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../test/support/properties.ts";
 import { excessUnits, isPriceReached, paymentStatus, shortfallUnits, type IntentProgress } from "./paymentStatus.ts";
 
 function progressWith(change: Partial<IntentProgress>): IntentProgress {

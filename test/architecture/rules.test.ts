@@ -7,6 +7,7 @@ import { createCodebase, type Codebase, type Violation } from "./codebase.ts";
 import { importsFollowOrder, noBarrels, importsAreParsed, stationImports, stationsAreKnown } from "./imports.ts";
 import { errorCodesHavePages, faultCodes, operationsHaveTests } from "./companionFiles.ts";
 import { impurityStaysInPorts } from "./ports.ts";
+import { testsRepeatTheirValues } from "./randomValues.ts";
 import { formatViolations } from "./rules.ts";
 import { filesAreShort, foldersAreShallow, foldersAreSmall } from "./size.ts";
 import {
@@ -164,6 +165,20 @@ test("ports: a port may use only its listed impurities, and an unused permission
     /no longer needs time/,
   );
   assert.deepEqual(impurityStaysInPorts(codebase({ "src/intent/a.ts": "" }), [clock]), []);
+});
+
+test("random values: a test seeds what it draws; what is no test, and a bench, may draw anything", () => {
+  const drawn = 'import fc from "fast-check";\nconst a = Math.random(); // randomBytes(1)\nconst b = randomBytes(1);';
+  const source = codebase({
+    "src/intent/a.test.ts": drawn,
+    "test/support/properties.ts": 'import fastCheck from "fast-check";',
+    "test/bench/b.ts": "const b = randomBytes(1);",
+    "src/kernel/entropy.ts": "const b = randomBytes(1);",
+  });
+  assert.deepEqual(
+    violationPlaces(testsRepeatTheirValues(source)),
+    [1, 2, 3].map((line) => `src/intent/a.test.ts:${line}`),
+  );
 });
 
 test("SQL: database time and randomness are violations; the clock's now() is allowed", () => {

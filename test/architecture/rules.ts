@@ -12,6 +12,7 @@ import {
 } from "./documents.ts";
 import { errorCodesHavePages, operationsHaveTests } from "./companionFiles.ts";
 import { impurityStaysInPorts } from "./ports.ts";
+import { testsRepeatTheirValues } from "./randomValues.ts";
 import { filesAreShort, foldersAreShallow, foldersAreSmall } from "./size.ts";
 import { inboxesAreReadFromTheirTable, sqlIsPure, tablesHaveOneWriter, tableTypesAreInTheirStation } from "./tables.ts";
 
@@ -27,6 +28,7 @@ export const ARCHITECTURE_RULES: readonly ArchitectureRule[] = [
     name: "time, timers, randomness, environment and network only in their ports",
     check: (codebase) => impurityStaysInPorts(codebase),
   },
+  { name: "tests draw the same values every time", check: testsRepeatTheirValues },
   { name: "no database time and no database randomness", check: sqlIsPure },
   { name: "one writer for each table", check: tablesHaveOneWriter },
   { name: "each table's row type in its station", check: tableTypesAreInTheirStation },

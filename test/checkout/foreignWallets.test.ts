@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
 import { before, describe, test } from "node:test";
 import { createWallet, installMockWallet } from "@johanneskares/wallet-mock";
 import { injectHeadlessWeb3Provider, Web3RequestKind as kinds } from "headless-web3-provider/dist/module.mjs";
@@ -13,6 +12,7 @@ import { skipWithoutChromium } from "../support/browser.ts";
 import { installBurnerWallet } from "../support/burnerWallet.ts";
 import { evmChains, solanaOf, solanaPayout, useDevWorld } from "../support/devWorld.ts";
 import { sharedBrowser } from "../support/sharedBrowser.ts";
+import { drawBytes } from "../support/drawBytes.ts";
 
 // Wallets of other authors pay in Chromium, against the dev world: none of their code is ours.
 
@@ -113,7 +113,7 @@ describe("a payer with a wallet of another author", { skip: skipWithoutChromium 
   test("@solana/wallet-adapter-unsafe-burner signs a transfer on Solana, and the page sends it", async () => {
     const { rpcUrl, tokens } = solanaOf(world.dev);
     const mint = tokens.find(({ symbol }) => symbol === "USDC")?.address ?? "";
-    const { address: payoutWallet } = createKeypair(new Uint8Array(randomBytes(32)));
+    const { address: payoutWallet } = createKeypair(drawBytes(32));
     let readAddress: (() => Promise<string>) | undefined;
     await withReadyPage(await createIntent({ ...solanaPayout(world.dev), payoutWallet }), {
       install: async (page) => {

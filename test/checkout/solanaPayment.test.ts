@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
 import { before, describe, test } from "node:test";
 import { decodeBase58 } from "@tributary/inbox/solana/base58";
 import type { Browser, BrowserContext, Page } from "playwright-core";
@@ -11,6 +10,7 @@ import { solanaOf, solanaPayout, useDevWorld } from "../support/devWorld.ts";
 import { openMerchantSite } from "../support/merchantSite.ts";
 import { sharedBrowser } from "../support/sharedBrowser.ts";
 import { installStandardWallet } from "../support/standardWallet.ts";
+import { drawBytes } from "../support/drawBytes.ts";
 
 // Payers on Solana in a browser, against the dev world: the service watches its local Solana, and the open page
 // follows.
@@ -33,7 +33,7 @@ describe("a payer on Solana at the checkout page", { skip: skipWithoutChromium }
     const { baseUrl, accounts } = world.dev.ready;
     const api = createApiClient({ baseUrl, apiKey: accounts[1]?.apiKey ?? "" });
     // A wallet of its own, so that no other payment occupies the destination.
-    const { address: payoutWallet } = createKeypair(new Uint8Array(randomBytes(SEED_BYTES)));
+    const { address: payoutWallet } = createKeypair(drawBytes(SEED_BYTES));
     return api.createPaymentIntent({ ...body, ...solanaPayout(world.dev), payoutWallet });
   }
 

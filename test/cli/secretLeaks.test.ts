@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -23,18 +22,20 @@ import {
   type RunningService,
   type ServiceInstallation,
 } from "../support/serviceInstallation.ts";
+import { drawBytes } from "../support/drawBytes.ts";
 
 // Unique secrets in every field that takes one. No error, log line or command output may contain any of them.
 
 const POLLS_MAX = 1_200;
 const POLL_MS = 100;
-const newSecret = () => `canary${randomBytes(16).toString("hex")}`;
+const drawHex = (bytes: number) => Buffer.from(drawBytes(bytes)).toString("hex");
+const newSecret = () => `canary${drawHex(16)}`;
 const DATABASE_PASSWORD = newSecret();
 const RPC_PASSWORD = newSecret();
 const RPC_KEY = newSecret();
 const WS_KEY = newSecret();
 const GATE_SECRET = newSecret();
-const GAS_KEY = `0x${randomBytes(32).toString("hex")}`;
+const GAS_KEY = `0x${drawHex(32)}`;
 
 /** What stands before the random part of a key or token. A widget token's random part may itself contain `_`. */
 const PREFIX = /^(?:0x|wt_|trib_test_[0-9a-z]{16}_)/;
@@ -204,7 +205,7 @@ describe("secrets", () => {
 
   test("no error response repeats a secret of its request, and no log line contains one", async () => {
     const { apiKey } = await addMerchant(db, { chainReference: String(UNREACHABLE_CHAIN.chainId) });
-    const wrongKey = `${apiKey.slice(0, -32)}${randomBytes(16).toString("hex")}`;
+    const wrongKey = `${apiKey.slice(0, -32)}${drawHex(16)}`;
     const headers = { authorization: `Bearer ${apiKey}`, "service-version": "2026-11-01" };
     const json = { ...headers, "content-type": "application/json" };
     const post = (path: string, body: string, more: object = {}) =>
@@ -213,7 +214,7 @@ describe("secrets", () => {
       fetch(`${site.baseUrl}${path}`, { headers: { ...headers, ...more } });
     const created = (await (await post("/api/v1/intents", "{}")).json()) as { intentId: string; widgetToken: string };
     const { intentId, widgetToken } = created;
-    const wrongToken = `${widgetToken.slice(0, -20)}${randomBytes(10).toString("hex")}`;
+    const wrongToken = `${widgetToken.slice(0, -20)}${drawHex(10)}`;
     secrets.push(apiKey, wrongKey, widgetToken, wrongToken);
     const text = JSON.stringify({ kept: apiKey, widgetToken });
     const answers = await Promise.all([

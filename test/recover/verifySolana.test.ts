@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -17,6 +16,7 @@ import { runCli, temporaryFolder } from "../support/cli.ts";
 import { createLocalIntent, openLocalSolanaApi } from "../support/localSolanaApi.ts";
 import { startTestSolana } from "../support/solana.ts";
 import { SOLANA_WALLET } from "../support/solanaConfig.ts";
+import { drawBytes } from "../support/drawBytes.ts";
 
 // A merchant checks what the API returned, with nothing but the file; and with an RPC URL the program too.
 
@@ -58,7 +58,7 @@ describe("verify on Solana", () => {
   });
 
   test("any other expectation fails by its name, with the exit code of EVM chains", async () => {
-    const other = encodeKey(new Uint8Array(randomBytes(32)));
+    const other = encodeKey(drawBytes(32));
     for (const [args, reason] of [
       [["--payout", other, "--program", LOCAL_INBOX_PROGRAM], "wrong_payout"],
       [["--payout", EVM_WALLET, "--program", LOCAL_INBOX_PROGRAM], "wrong_payout"],
@@ -83,7 +83,7 @@ describe("verify on Solana", () => {
     };
     const dear = await runCli(["verify", changed({ feeBps: 80 }), ...own, "--fee-bps-max", "50"]);
     assert.match(dear.out, /\(fee_too_high\)/);
-    const foreign = changed({ recovery: encodeKey(new Uint8Array(randomBytes(32))) });
+    const foreign = changed({ recovery: encodeKey(drawBytes(32)) });
     assert.match((await runCli(["verify", foreign, ...own])).out, /\(wrong_recovery\)/);
   });
 

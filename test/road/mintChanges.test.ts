@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
 import { after, before, describe, test } from "node:test";
 import { updateAlarms, activeAlarms } from "../../src/alarm/updateAlarms.ts";
 import type { Asset } from "../../src/catalog/catalog.ts";
@@ -8,6 +7,7 @@ import { loadIssuingPredicate } from "../../src/inbox/originSwitch.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
 import { createLoops } from "../../src/loops/runLoops.ts";
 import { openSolanaRoad, type SolanaRoad } from "../support/solanaRoad.ts";
+import { drawBytes } from "../support/drawBytes.ts";
 
 // An issuer changes a mint while the service runs.
 
@@ -98,7 +98,7 @@ describe("a mint that changes after the start", () => {
     road.pay(intent, 10n * USDC);
     const restore = editMint((data) => {
       data.writeUInt32LE(1, 46);
-      data.set(randomBytes(32), 50);
+      data.set(drawBytes(32), 50);
       return data;
     });
     await checkTokens();

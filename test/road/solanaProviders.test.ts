@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
 import process from "node:process";
 import { after, before, beforeEach, describe, test } from "node:test";
 import { encodeBase58 } from "@tributary/inbox/solana/base58";
@@ -10,6 +9,7 @@ import type { IntentRow } from "../../src/intent/store.ts";
 import { changeAmount, forgeDeposit, forkAfter, freezeAt, moveToSlot, omitDeposit } from "../support/solanaLiars.ts";
 import { startSolanaProxy, type SolanaFault, type SolanaProxy } from "../support/solanaProxy.ts";
 import { openSolanaRoad, type SolanaRoad } from "../support/solanaRoad.ts";
+import { drawBytes } from "../support/drawBytes.ts";
 
 // One of three providers of a Solana chain lies, from the payment on: nothing is counted wrongly, everything is
 // settled, and the operator learns the liar's name.
@@ -124,7 +124,7 @@ for (const liarIndex of [0, 2] as const)
       const { intent: other, paid: template } = await payNew();
       const victim = await road.create();
       const owner = victim.inbox_address;
-      const signature = encodeBase58(new Uint8Array(randomBytes(64)));
+      const signature = encodeBase58(drawBytes(64));
       const forged = { tokenAccount: accountOf(owner), owner, mint: LOCAL_MINTS.USDC.address };
       liar.fault = forgeDeposit({ template, victim: forged, signature });
       await road.untilLanded(other);

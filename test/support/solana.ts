@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { after } from "node:test";
 import { deriveTokenAccount } from "@tributary/inbox/solana/derive";
 import { tokenProgram } from "@tributary/inbox/solana/keys";
@@ -9,6 +8,7 @@ import type { Keypair } from "../../packages/local-solana/src/keypairs.ts";
 import { startLocalSolana } from "../../packages/local-solana/src/startLocalSolana.ts";
 import type { LocalSolana, LocalSolanaOptions } from "../../packages/local-solana/src/startLocalSolana.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
+import { drawBytes } from "./drawBytes.ts";
 
 // A local Solana for tests. Its slots are driven by hand: `control.nextSlot()`.
 
@@ -32,7 +32,7 @@ export async function startTestSolana(options: Partial<LocalSolanaOptions> = {})
 
 /** A new key; with lamports, an account that can pay fees. */
 export function createWallet({ control }: LocalSolana, lamports = 1_000_000_000n): Keypair {
-  const wallet = createKeypair(new Uint8Array(randomBytes(32)));
+  const wallet = createKeypair(drawBytes(32));
   if (lamports > 0n) control.airdrop(wallet.address, lamports);
   return wallet;
 }

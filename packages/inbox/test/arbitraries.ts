@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { fc } from "../../../test/support/properties.ts";
 import type { Route } from "@tributary/inbox/routes";
 import type { Hex, Terms } from "@tributary/inbox/terms";
 

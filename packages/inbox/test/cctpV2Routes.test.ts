@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../../test/support/properties.ts";
 import { cctpV2AdapterAddress } from "@tributary/inbox/cctpV2Adapter";
 import { cctpV2Chains, findCctpV2Chain } from "@tributary/inbox/cctpV2Chains";
 import { decodeCctpV2Config, encodeCctpV2Config } from "@tributary/inbox/cctpV2";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../../test/support/properties.ts";
 import { decodeErrorResult, encodeFunctionData, keccak256, size } from "viem";
 import type { Hex } from "viem";
 import { computeInboxAddress } from "@tributary/inbox/address";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../../test/support/properties.ts";
 import { concat, encodeAbiParameters, keccak256 } from "viem";
 import { cctpV2MinAmount, cctpV2Speeds } from "@tributary/inbox/cctpV2";
 import { hashRoute, computeRouteProof, computeRoutesRoot } from "@tributary/inbox/routes";

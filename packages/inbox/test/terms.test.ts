@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../../test/support/properties.ts";
 import { encodeAbiParameters, keccak256 } from "viem";
 import { computeInboxSalt } from "@tributary/inbox/salt";
 import { encodeTerms, hashTerms } from "@tributary/inbox/terms";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../../test/support/properties.ts";
 import { computeInboxAddress } from "@tributary/inbox/address";
 import { encodeCctpV2Config } from "@tributary/inbox/cctpV2";
 import { cctpV2AdapterAddress } from "@tributary/inbox/cctpV2Adapter";

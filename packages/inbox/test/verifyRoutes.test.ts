@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../../test/support/properties.ts";
 import { computeInboxAddress } from "@tributary/inbox/address";
 import { cctpV2MinAmount, decodeCctpV2Config, encodeCctpV2Config, type CctpV2Config } from "@tributary/inbox/cctpV2";
 import { cctpV2Chains, type CctpV2Chain } from "@tributary/inbox/cctpV2Chains";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../../test/support/properties.ts";
 import { getAddress } from "viem";
 import { checksumAddress, parseAddress } from "@tributary/inbox/checksum";
 import { hubAddress, implementationAddress, inboxVersion } from "@tributary/inbox/hub";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import process from "node:process";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../../test/support/properties.ts";
 import { Fault } from "../../kernel/faults.ts";
 import { parseStrictJson } from "./strictJson.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../../test/support/properties.ts";
 import { sql } from "kysely";
 import { openTestDatabase } from "../../../test/support/database.ts";
 import type { Db } from "../../db/database.ts";

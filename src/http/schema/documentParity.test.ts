@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import fc from "fast-check";
+import { fc } from "../../../test/support/properties.ts";
 import { Fault } from "../../kernel/faults.ts";
 import { buildOpenApiDocument } from "../documents/openApi/openApiDocument.ts";
 import { OPERATIONS } from "../operationList.ts";

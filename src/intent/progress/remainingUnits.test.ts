@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../../test/support/properties.ts";
 import { isPriceReached } from "../paymentStatus.ts";
 import { remainingUnits, roundDownToMillionth, roundUpToMillionth, type ReceivedProgress } from "./remainingUnits.ts";
 

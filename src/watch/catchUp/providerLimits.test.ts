@@ -1,7 +1,7 @@
 import { equal, ok, rejects } from "node:assert/strict";
 import process from "node:process";
 import { after, before, describe, test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../../test/support/properties.ts";
 import { ProviderFailed } from "../../chain/reader.ts";
 import type { Db } from "../../db/database.ts";
 import type { Caip2 } from "../../kernel/caip.ts";

@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../../test/support/properties.ts";
 import { BookedHistory, INBOXES, type Step } from "../../../test/support/bookedHistory.ts";
 import { thoroughDatabases, openTestDatabase } from "../../../test/support/database.ts";
 import { assertLedgerAndWatchChecks } from "../../../test/support/ledgerAssertions.ts";

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { listEventsOf } from "../../support/events.ts";
 import { computeInboxAddress } from "@tributary/inbox/address";
 import { termsFromWire } from "@tributary/inbox/wire";
-import fc from "fast-check";
+import { fc } from "../../support/properties.ts";
 import { clearKeyCache } from "../../../src/merchant/keys/keyCache.ts";
 import { TWO_DECIMAL_TOKEN, DUSD, OTHER_CHAIN_ID, testApi, USDC, type Merchant } from "../../support/api.ts";
 import { randomAddress } from "../../support/intents.ts";

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { fc } from "../../../../test/support/properties.ts";
 import { cctpMessenger } from "@tributary/inbox/solana/cctp";
 import { encodeKey } from "@tributary/inbox/solana/keys";
 import type { SolanaHopTerms, SolanaPayTerms, SolanaRoute } from "@tributary/inbox/solana/terms";

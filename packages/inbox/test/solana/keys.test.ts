@@ -3,7 +3,7 @@ import { createHash, generateKeyPairSync } from "node:crypto";
 import { test } from "node:test";
 import { ed25519 } from "@noble/curves/ed25519";
 import { base58 } from "@scure/base";
-import fc from "fast-check";
+import { fc } from "../../../../test/support/properties.ts";
 import { decodeBase58, encodeBase58 } from "@tributary/inbox/solana/base58";
 import { isOnCurve } from "@tributary/inbox/solana/curve";
 import { encodeKey, parseKey } from "@tributary/inbox/solana/keys";

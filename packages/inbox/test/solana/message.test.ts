@@ -11,7 +11,7 @@ import {
   setTransactionMessageLifetimeUsingBlockhash,
 } from "@solana/kit";
 import type { Blockhash } from "@solana/kit";
-import fc from "fast-check";
+import { fc } from "../../../../test/support/properties.ts";
 import { decodeKey, encodeKey, parseKey } from "@tributary/inbox/solana/keys";
 import { deriveAddress } from "@tributary/inbox/solana/derive";
 import { encodeMessage, encodeTransaction } from "@tributary/inbox/solana/message";

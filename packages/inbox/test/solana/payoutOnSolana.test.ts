@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../../../test/support/properties.ts";
 import { computeInboxAddress } from "@tributary/inbox/address";
 import { cctpV2Chains, solanaCctpDomain } from "@tributary/inbox/cctpV2Chains";
 import { buildCctpV2Routes } from "@tributary/inbox/cctpV2Routes";

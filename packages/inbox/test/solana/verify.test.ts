@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../../../test/support/properties.ts";
 import { computeInboxSalt } from "@tributary/inbox/salt";
 import { computeSolanaInbox } from "@tributary/inbox/solana/address";
 import { noKey, token2022Program, tokenProgram } from "@tributary/inbox/solana/keys";

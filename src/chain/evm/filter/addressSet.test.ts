@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok, throws } from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { fc } from "../../../../test/support/properties.ts";
 import { randomAddress } from "../../../../test/support/intents.ts";
 import { AddressSet } from "./addressSet.ts";
 
