@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hubAddress } from "@tributary/inbox/hub";
-import { fc } from "../../test/support/properties.ts";
+import { fc } from "../../../test/support/properties.ts";
 import { getAddress } from "viem";
 import { buildCatalog } from "../../catalog/catalog.ts";
 import { MAX_FEE_PER_GAS_DEFAULT } from "../../config/knownChains.ts";
