@@ -17,6 +17,7 @@ import { DatabaseUnusable } from "./db/errors.ts";
 import { analyzeTables, migrate, pendingMigrations } from "./db/migrate.ts";
 import { openServerClock } from "./db/serverClock.ts";
 import { buildServer } from "./http/server.ts";
+import { leaveAndClose } from "./http/wire/leaving.ts";
 import type { Caip2 } from "./kernel/caip.ts";
 import { productVersion } from "./config/operate/productVersion.ts";
 import { systemTimer, type Clock } from "./kernel/clock.ts";
@@ -167,7 +168,10 @@ export async function verifyChains(config: Config, chains: ReadonlyMap<Caip2, Ch
 }
 
 export type Service = {
-  /** Accepts no new work, finishes running work and closes the database. A second call returns the same promise. */
+  /**
+   * Leaves, then accepts no new work, finishes running work and closes the database. A second call returns the same
+   * promise.
+   */
   stop(): Promise<void>;
 };
 
@@ -175,15 +179,21 @@ export type ServiceOptions = {
   /** Adds pages to the server before it listens. */
   extend?: (server: FastifyInstance) => void;
   onFatal: (error: unknown) => void;
+  /**
+   * How long it still answers once it stops, while each response closes its connection and it reports itself not
+   * ready. Absent: not at all.
+   */
+  leaveMs?: number | undefined;
 };
 
 /**
  * Serves requests and runs the loops until `stop`. Throws when it cannot listen on the address; the world is then still
  * open.
  */
-export async function startService(world: World, { extend, onFatal }: ServiceOptions): Promise<Service> {
+export async function startService(world: World, { extend, onFatal, leaveMs = 0 }: ServiceOptions): Promise<Service> {
   await enableWasmKeccak();
-  const server = await buildServer(world, { onFatal });
+  const leaving = { isLeaving: false };
+  const server = await buildServer(world, { onFatal, leaving });
   extend?.(server);
   try {
     await server.listen(world.config.listen);
@@ -201,7 +211,7 @@ export async function startService(world: World, { extend, onFatal }: ServiceOpt
     closing.defer(() => closeWorld(world));
     shutdown.abort();
     // All are awaited, because a loop that still runs needs the database.
-    const ends = await Promise.allSettled([server.close(), metrics?.close(), loops]);
+    const ends = await Promise.allSettled([leaveAndClose(server, leaving, leaveMs), metrics?.close(), loops]);
     const failure = ends.find((end) => end.status === "rejected");
     if (failure !== undefined) throw failure.reason;
   };

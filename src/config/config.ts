@@ -249,6 +249,8 @@ export type Config = {
   /** Base of all links in responses, without a trailing slash. Requests never change it. */
   baseUrl: string;
   listen: { host: string; port: number };
+  /** How long the service still answers after SIGTERM. Absent: not at all. */
+  leaveMs?: number;
   /** Addresses and networks of proxies whose X-Forwarded-For is trusted. Default none. */
   trustedProxies?: readonly string[];
   database: DatabaseConfig;

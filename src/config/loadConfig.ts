@@ -40,6 +40,7 @@ const CONFIG_KEYS = [
   "environment",
   "baseUrl",
   "listen",
+  "leaveMs",
   "trustedProxies",
   "database",
   "feeRecipient",
@@ -60,6 +61,9 @@ const LISTEN_KEYS = ["host", "port"] as const;
 const DATABASE_KEYS = ["url", "directory", "allowEmbeddedLive"] as const;
 
 const PORT_DEFAULT = 8_787;
+const LEAVE_MS_DEFAULT = 2_000;
+/** Half of the time after which a stop that does not end is given up. */
+const LEAVE_MS_MAX = 10_000;
 /** Characters that the JSON parser quotes from before the mistake. */
 const SNIPPET_PREFIX_LENGTH = 10;
 /** Ten percent. The contract and the database enforce the same limit. */
@@ -126,6 +130,7 @@ export function readConfig(value: unknown, options: { variables: ProcessEnvironm
     environment,
     baseUrl: readBaseUrl(section, { environment, port: listen.port }),
     listen,
+    leaveMs: readField(section, "leaveMs", { ...rules.wholeNumber(0, LEAVE_MS_MAX), fallback: LEAVE_MS_DEFAULT }),
     trustedProxies: readNetworks(section, "trustedProxies"),
     database: readDatabase(section, { environment, directory }),
     feeRecipient,

@@ -8,6 +8,7 @@ import { addCheckoutRoutes } from "./checkout/checkoutRoutes.ts";
 import { checkVersion } from "./checks/checkVersion.ts";
 import { handleConnect, limitConnections, REQUESTS_PER_SOCKET_MAX } from "./wire/limitConnections.ts";
 import { drainBody } from "./wire/drainBody.ts";
+import { closeConnectionsWhileLeaving, type Leaving } from "./wire/leaving.ts";
 import { sendFaultPage, wantsFaultPage } from "./documents/faultPage.ts";
 import { addHealthRoutes } from "./documents/healthRoutes.ts";
 import { addOpenApiRoute } from "./documents/openApi/openApiRoute.ts";
@@ -24,6 +25,8 @@ import { parseQueryString } from "./wire/queryString.ts";
 export type ServerOptions = {
   /** Called when an invariant was broken, after the response was sent. */
   onFatal?: (error: unknown) => void;
+  /** Tells the server that the process stops soon. Absent: it never does. */
+  leaving?: Leaving;
 };
 
 /** Longer than any header section, so that every id that fits into a request reaches the operation. */
@@ -37,6 +40,7 @@ const CONNECTION_TIMEOUT_MS = 20_000;
 /** Builds the server with all routes. It does not listen yet, so callers can add pages. */
 export async function buildServer(world: World, options: ServerOptions = {}): Promise<FastifyInstance> {
   const { trustedProxies = [] } = world.config;
+  const { leaving = { isLeaving: false } } = options;
   const server: FastifyInstance = fastify({
     logger: false,
     genReqId: () => newId("req", world.entropy),
@@ -78,6 +82,7 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
   ignoreExpectHeader(server);
   handleConnect(server);
   const connections = limitConnections(server, { world });
+  closeConnectionsWhileLeaving(server, leaving);
   server.addHook("onRequest", async (request, reply) => {
     const slot = connections.acquireSlot(request.raw, reply.raw);
     if (slot !== undefined) await slot;
@@ -93,7 +98,7 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
   addApiRoutes(server, context);
   addOpenApiRoute(server, world.config.baseUrl);
   addDocsRoutes(server, world.config.baseUrl);
-  addHealthRoutes(server, world);
+  addHealthRoutes(server, world, leaving);
   addSdkRoutes(server, world.config);
   addCheckoutRoutes(server, context);
   return server;

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { Agent, get } from "node:http";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,6 +18,25 @@ import { openBlockingProxy } from "./blockingProxy.ts";
 
 const POLLS_MAX = 1_200;
 const POLL_MS = 50;
+
+/** Busy connections that are reused, as a proxy does. */
+const CONNECTIONS = 24;
+
+/** Calls on one connection, as soon as the last call is answered, until a response closes it. Rejects with a reset. */
+function callUntilClosed(baseUrl: string, agent: Agent): { first: Promise<unknown>; last: Promise<unknown> } {
+  const first = Promise.withResolvers<undefined>();
+  const last = Promise.withResolvers<undefined>();
+  const callOnce = () => {
+    const request = get(`${baseUrl}/readyz`, { agent }, (response) => {
+      first.resolve(undefined);
+      const isClosing = response.headers.connection === "close";
+      response.once("end", () => (isClosing ? last.resolve(undefined) : callOnce())).resume();
+    });
+    request.once("error", last.reject);
+  };
+  callOnce();
+  return { first: first.promise, last: last.promise };
+}
 
 describe("shutdown of the service", () => {
   let chaos: ChaosContext;
@@ -91,6 +111,23 @@ describe("shutdown of the service", () => {
     });
     assert.equal(await next.stop(), 0);
     assert.equal((await outgoingStatuses()).length, 1);
+  });
+
+  test("SIGTERM resets no request, and SIGHUP ends nothing", async (context) => {
+    const { chain, databaseUrl } = chaos;
+    const installation = await newSite({ chain, databaseUrl, config: { leaveMs: 1_000 } });
+    context.after(() => installation.remove());
+    const running = await installation.start();
+    process.kill(running.pid, "SIGHUP");
+    const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+    context.after(() => agent.destroy());
+    const callers = Array.from({ length: CONNECTIONS }, () => callUntilClosed(installation.baseUrl, agent));
+    await Promise.all(callers.map(({ first }) => first));
+    const stopped = running.stop();
+    await Promise.all(callers.map(({ last }) => last));
+    const statusOf = async (path: string) => (await fetch(`${installation.baseUrl}${path}`)).status;
+    assert.deepEqual(await Promise.all(["/readyz", "/healthz"].map(statusOf)), [503, 200]);
+    assert.equal(await stopped, 0);
   });
 
   test("rows that break an invariant of the program end the process with 70", async (context) => {

@@ -35,7 +35,7 @@ test("doctor and readyz show the last comparison of all inboxes, and what differ
     await upsertDifference(db, { ...difference, ledger_units: 1n, chain_units: 3n, at: now });
     match((await findings())[0] ?? "", /^fail 1 differ from the ledger: run doctor --ledger; 7 inboxes/);
     const server = Fastify();
-    addHealthRoutes(server, world);
+    addHealthRoutes(server, world, { isLeaving: false });
     const { statusCode, body } = await server.inject("/readyz");
     const shown = JSON.parse(body) as { status: string; alarms: { alarm: string; facts: object }[] };
     deepEqual(

@@ -147,6 +147,7 @@ function installationConfig(
     feeRecipient: DEV_ACCOUNTS.feeRecipient.address,
     defaultRail: "local:usdc",
     logLevel: "warn",
+    leaveMs: 0,
     chains: [chainFields(chain, { explorerUrl: options.baseUrl, pollMs: options.pollMs, settleAfterMs: 0 })],
   };
 }

@@ -63,7 +63,7 @@ async function follow(
   history: SyncHistory,
 ): Promise<void> {
   const ending = new AbortController();
-  void waitForShutdown(terminal.outputClosed).then(() => ending.abort());
+  void waitForShutdown({ signal: terminal.outputClosed }).then(() => ending.abort());
   while (!ending.signal.aborted) {
     if (asJson) terminal.out(toJson(history.chains.map((chain) => withPace(chain, history))));
     else terminal.redraw(history.chains.map((chain) => formatLine(chain, history, terminal)));

@@ -51,7 +51,7 @@ async function runList(input: CommandInput): Promise<number> {
 async function runTail(input: CommandInput): Promise<number> {
   const operator = await openOperatorClient(input);
   const ending = new AbortController();
-  void waitForShutdown(input.terminal.outputClosed).then(() => ending.abort());
+  void waitForShutdown({ signal: input.terminal.outputClosed }).then(() => ending.abort());
   try {
     let page = await operator.call("events list", readFilters(input));
     while (!ending.signal.aborted) {

@@ -37,7 +37,7 @@ async function runDev({ values, flags, asJson, terminal, environment }: CommandI
   if (logLevel === undefined)
     throw new UsageError(`--log-level must be one of ${LOG_LEVELS.join(", ")}, not ${JSON.stringify(requestedLevel)}.`);
   const abortController = new AbortController();
-  const shutdownSignal = waitForShutdown(abortController.signal);
+  const shutdownSignal = waitForShutdown({ signal: abortController.signal });
   // This loads on demand, so that help and usage errors stay fast.
   const { startDev } = await import("../../dev/startDev.ts");
   const world = await startDev({

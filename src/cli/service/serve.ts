@@ -30,7 +30,7 @@ async function runServe({ values, flags, asJson, terminal, environment }: Comman
   const { openJsonLog } = await import("../../operator/process/logs.ts");
   const log = openJsonLog(config.logLevel);
   exitOnUncaught(log);
-  const shutdownSignal = waitForShutdown();
+  const shutdownSignal = waitForShutdown({ hangUp: "ignore" });
   const { closeWorld, openChains, openWorld, verifyChains } = await import("../../main.ts");
   const chains = openChains(config, log);
   await verifyChains(config, chains, log);
@@ -108,7 +108,10 @@ async function reportCheck(
 async function startServing(world: World, environment: ProcessEnvironment): Promise<() => Promise<void>> {
   const { closeWorld, startService } = await import("../../main.ts");
   try {
-    const service = await startService(world, { onFatal: exitOnFatal(world.log) });
+    const service = await startService(world, {
+      onFatal: exitOnFatal(world.log),
+      leaveMs: world.config.leaveMs,
+    });
     const control = await tryStartControl(world, environment);
     return async () => {
       await control?.close();

@@ -27,7 +27,7 @@ async function runStatus({ terminal, asJson, flags, ...input }: CommandInput): P
       return output.alarms.length === 0 ? 0 : 1;
     }
     const ending = new AbortController();
-    void waitForShutdown(terminal.outputClosed).then(() => ending.abort());
+    void waitForShutdown({ signal: terminal.outputClosed }).then(() => ending.abort());
     while (!ending.signal.aborted) {
       if (asJson) terminal.out(toJson(output));
       else terminal.redraw(formatStatus(output, terminal));

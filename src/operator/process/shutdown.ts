@@ -24,8 +24,15 @@ export function exitOnUncaught(log: Logger): void {
   process.on("unhandledRejection", exitOnFatal(log));
 }
 
+type ShutdownOptions = {
+  /** Ends the wait too. */
+  signal?: AbortSignal;
+  /** SIGHUP ends what belongs to a terminal. A service goes on: it has no file to open again. */
+  hangUp?: "end" | "ignore";
+};
+
 /** Resolves at the first SIGINT, SIGTERM or SIGHUP, or when `signal` aborts. A second signal exits at once. */
-export function waitForShutdown(signal?: AbortSignal): Promise<void> {
+export function waitForShutdown({ signal, hangUp = "end" }: ShutdownOptions = {}): Promise<void> {
   return new Promise((resolve) => {
     let isStopping = false;
     const end = () => {
@@ -33,7 +40,8 @@ export function waitForShutdown(signal?: AbortSignal): Promise<void> {
       isStopping = true;
       resolve();
     };
-    for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, end);
+    for (const name of ["SIGINT", "SIGTERM"] as const) process.on(name, end);
+    process.on("SIGHUP", hangUp === "end" ? end : () => undefined);
     signal?.addEventListener("abort", () => resolve(), { once: true });
   });
 }
