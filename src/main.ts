@@ -7,6 +7,7 @@ import type { Chain } from "./chain/chain.ts";
 import { openAttestationClient } from "./chain/evm/bridge/attestationClient.ts";
 import { openEvmChain } from "./chain/evm/openEvmChain.ts";
 import { openRemoteGate } from "./gate/remoteGate.ts";
+import { ChainMismatch } from "./chain/providers.ts";
 import { verifyChain } from "./chain/verifyChain.ts";
 import { openSolanaChain } from "./chain/solana/openSolanaChain.ts";
 import { verifyInboxProgram } from "./chain/solana/verifyInboxProgram.ts";
@@ -155,16 +156,21 @@ function openChain(chain: WatchedChainConfig, { chains }: Config, log: Logger): 
 
 /**
  * Compares every reachable chain with its configuration, and the inbox programs on Solana with this release.
- * @throws ChainMismatch with a one-sentence reason when they differ.
+ * @throws ChainMismatch with one line for each chain that differs.
  */
 export async function verifyChains(config: Config, chains: ReadonlyMap<Caip2, Chain>, log: Logger): Promise<void> {
-  await Promise.all((config.solanaPrograms ?? []).map((program) => verifyInboxProgram(program, log)));
-  await Promise.all(
-    config.chains.map(async (chainConfig) => {
+  const ends = await Promise.allSettled([
+    ...(config.solanaPrograms ?? []).map((program) => verifyInboxProgram(program, log)),
+    ...config.chains.map(async (chainConfig) => {
       const chain = chains.get(chainConfig.caip2);
       if (chain !== undefined) await verifyChain(chainConfig, chain);
     }),
-  );
+  ]);
+  const failures: unknown[] = ends.flatMap((end) => (end.status === "rejected" ? [end.reason] : []));
+  const other = failures.find((failure) => !(failure instanceof ChainMismatch));
+  if (other !== undefined) throw other;
+  const sentences = new Set(failures.map((failure) => (failure instanceof ChainMismatch ? failure.message : "")));
+  if (sentences.size > 0) throw new ChainMismatch([...sentences].join("\n"));
 }
 
 export type Service = {

@@ -116,6 +116,11 @@ const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./merchants/keys.ts")).keysRevoke,
   },
   {
+    name: "keys gas",
+    summary: "make the key that pays gas, in a file",
+    load: async () => (await import("./merchants/keysGas.ts")).keysGas,
+  },
+  {
     name: "origins list",
     summary: "list the origins and whether they get source inboxes",
     load: async () => (await import("./merchants/origins.ts")).originsList,

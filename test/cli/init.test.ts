@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import type { Hex } from "@tributary/inbox/terms";
+import { privateKeyToAccount } from "viem/accounts";
 import { loadConfig } from "../../src/config/loadConfig.ts";
 import { runCli, temporaryFolder } from "../support/cli.ts";
 
@@ -35,6 +37,48 @@ test("init --yes writes what serve --check accepts, once the gas key is set", as
   const accepted = await check({ TRIBUTARY_GAS_KEY_BASE_SEPOLIA: KEY });
   assert.equal(accepted.code, 0, accepted.err);
   assert.match(accepted.out, /^The configuration matches the database and every chain that answers\.$/m);
+});
+
+test("keys gas makes a key that serve takes, in a file for its owner, and overwrites none", async () => {
+  const keyFile = join(folder.path, "base-sepolia.key");
+  const made = await runCli(["keys", "gas", keyFile]);
+  assert.equal(made.code, 0, made.err);
+  assert.equal(statSync(keyFile).mode & PERMISSION_BITS, 0o600);
+  const file = newFile();
+  await runCli(["init", file, "--yes", "--rpc-urls", "http://127.0.0.1:1"]);
+  const named = readFileSync(file, "utf8").replace(/"gasKeyEnv": "\w+"/, `"gasKeyFile": "${keyFile}"`);
+  writeFileSync(file, named);
+  const [chain] = loadConfig(file, {}).chains;
+  assert.ok(chain !== undefined && "gasKey" in chain);
+  assert.equal(privateKeyToAccount(chain.gasKey as Hex).address, made.out.trim());
+  const again = await runCli(["keys", "gas", keyFile]);
+  assert.deepEqual([again.code, again.err], [1, `error: ${keyFile} exists and stays as it is: name another file.\n`]);
+});
+
+test("init takes URLs without a name for a single chain, and names the chains it knows", async () => {
+  const file = newFile();
+  const taken = await runCli([
+    "init",
+    file,
+    "--yes",
+    "--chains",
+    "sepolia",
+    "--rpc-urls",
+    "http://127.0.0.1:1/a,http://127.0.0.1:2/b",
+  ]);
+  assert.equal(taken.code, 0, taken.err);
+  assert.match(readFileSync(file, "utf8"), /http:\/\/127\.0\.0\.1:1\/a[^]*http:\/\/127\.0\.0\.1:2\/b/);
+  const two = await runCli([
+    "init",
+    newFile(),
+    "--yes",
+    "--chains",
+    "sepolia,base-sepolia",
+    "--rpc-urls",
+    "http://127.0.0.1:1",
+  ]);
+  assert.match(two.err, /entries of the form CHAIN=URL/);
+  assert.match((await runCli(["init", "--help"])).out, /base, .*test networks .*sepolia/s);
 });
 
 test("init asks each question, explains what it does not accept, and writes live settings", async () => {

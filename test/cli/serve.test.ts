@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { sql } from "kysely";
 import { deterministicDeployer, hubAddress, hubCodeHash } from "@tributary/inbox/hub";
+import type { Hex } from "@tributary/inbox/terms";
 import { privateKeyToAccount } from "viem/accounts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import { startAnvil } from "../../src/dev/chains/anvil.ts";
@@ -254,6 +255,25 @@ test("hub deploy deploys a missing hub once, and reports why it fails", async (t
   assert.equal(first.code, 0, first.err);
   assert.match(first.out, new RegExp(`the hub ${hubAddress} was deployed by 0x`));
   assert.match((await runCli(words, KEYS)).out, /was already deployed/);
+});
+
+test("serve --check names every chain without a hub, and the command that deploys it with this file", async (t) => {
+  const chains = await Promise.all([startAnvil({ chainId: 84_532 }), startAnvil({ chainId: 11_155_111 })]);
+  t.after(() => Promise.all(chains.map((chain) => chain.stop())));
+  const config = JSON.parse(sample) as { database: object; chains: { tokens: { address: Hex }[] }[] };
+  const withNodes = config.chains.slice(0, 2).map((chain, index) => ({ ...chain, rpcUrls: [chains[index]?.rpcUrl] }));
+  for (const [index, { rpcUrl }] of chains.entries())
+    for (const { address } of config.chains[index]?.tokens ?? [])
+      // A token that answers 6 to every call.
+      await createDevClient(rpcUrl).setCode({ address, bytecode: "0x600660005260206000f3" });
+  const file = write(
+    JSON.stringify({ ...config, database: { directory: join(folder.path, "hubless") }, chains: withNodes }),
+  );
+  const { code, err } = await runCli(["serve", "--check", "--config", file], KEYS);
+  assert.equal(code, 1);
+  const sentences = err.match(/^.*has no hub at .*$/gm) ?? [];
+  assert.deepEqual(sentences.length, 2, err);
+  for (const sentence of sentences) assert.ok(sentence.endsWith(`"tributary hub deploy --config ${file}".`), sentence);
 });
 
 test("hub deploy and serve refuse a chain with the rules of Shanghai, and name the hard fork", async (t) => {

@@ -69,8 +69,8 @@ function nextSteps(file: string, { chains, environment }: InitSettings, required
   return [
     `Wrote ${file}. Next:`,
     `  1. Set ${required.join(" and ")}. Each gas key is a new private key; send its account some coins of its chain.`,
-    `  2. npx tributary serve --config ${file} --check   # compares the file with database and chains`,
-    `  3. npx tributary hub status --config ${file}      # "hub deploy" deploys the hub where it is missing`,
+    `  2. npx tributary hub deploy --config ${file}      # deploys the hub where it is missing`,
+    `  3. npx tributary serve --config ${file} --check   # compares the file with database and chains`,
     `  4. npx tributary serve --config ${file}           # runs until SIGTERM`,
     `  5. npx tributary accounts create "Your shop" --chain ${chain} --wallet 0x…`,
     ...(environment === "live" ? ["Before real payments, read docs/operate/go-live.md."] : []),

@@ -64,7 +64,7 @@ const chains: Prompt<"chains"> = {
   name: "chains",
   option: "chains",
   placeholder: "LIST",
-  summary: "chains on which payers deposit and merchants are paid, separated by commas",
+  summary: `chains on which payers deposit and merchants are paid, separated by commas: ${slugsOf("live")}; test networks ${slugsOf("test")}`,
   fallback: (answers) => (answers.environment === "live" ? "base" : "base-sepolia"),
   parse(text, answers) {
     const offered = listOfferedChains(answers.environment);
@@ -85,14 +85,17 @@ const rpcUrls: Prompt<"rpcUrls"> = {
   name: "rpcUrls",
   option: "rpc-urls",
   placeholder: "LIST",
-  summary: "JSON-RPC URLs with their chains, such as base=https://one.example,base=https://two.example",
+  summary:
+    "JSON-RPC URLs with their chains, such as base=https://one.example,base=https://two.example; without names for a single chain",
   fallback: ({ environment, chains = [] }) =>
     environment === "live" ? undefined : chains.map(({ slug, publicRpcUrl }) => `${slug}=${publicRpcUrl}`).join(","),
   parse(text, { environment, chains = [] }) {
     const urls = new Map<string, string[]>(chains.map(({ slug }) => [slug, []]));
     for (const entry of splitList(text)) {
-      const [, slug = "", url = ""] = /^([a-z0-9-]+)=(.+)$/.exec(entry) ?? [];
-      const list = urls.get(slug);
+      // With one chain, its name says nothing.
+      const [, slug = chains.length === 1 ? chains[0]?.slug : undefined, url = entry] =
+        /^([a-z0-9-]+)=(.+)$/.exec(entry) ?? [];
+      const list = slug === undefined ? undefined : urls.get(slug);
       if (list === undefined || rules.webUrl.parse(url) === undefined)
         return { expected: "entries of the form CHAIN=URL, with chains of --chains" };
       list.push(url);
@@ -228,6 +231,12 @@ function listOfferedChains(environment: "test" | "live" | undefined): InitChain[
     const isOffered = chain.isTestnet === (environment !== "live");
     return usdc !== undefined && isOffered ? [{ ...chain, usdc: checksumAddress(usdc) }] : [];
   });
+}
+
+function slugsOf(environment: "test" | "live"): string {
+  return listOfferedChains(environment)
+    .map(({ slug }) => slug)
+    .join(", ");
 }
 
 /** The variable that holds the gas key of a chain. */

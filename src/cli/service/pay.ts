@@ -15,6 +15,7 @@ import { readEnvVariable, readTimeoutMs, readWebUrl } from "../optionParsers.ts"
 
 const INTERVAL_MS = 700;
 const TIMEOUT_S_DEFAULT = 120;
+const BELOW_MINIMUM = "below_minimum";
 
 export const pay: Command = {
   name: "pay",
@@ -77,7 +78,11 @@ async function runPay(input: CommandInput): Promise<number> {
     intent: { intentId, status, paymentStatus, amounts },
   });
   if (deposit.status === "counted") return 0;
-  input.terminal.note(`the deposit is held: ${deposit.reason ?? "no reason given"}`);
+  input.terminal.note(
+    deposit.reason === BELOW_MINIMUM
+      ? "the deposit is below the minimum: it counts when more arrives, or when it completes the price"
+      : `the deposit is held: ${deposit.reason ?? "no reason given"}`,
+  );
   return 1;
 }
 
@@ -127,7 +132,7 @@ type DepositWait = { read: () => Promise<IntentSnapshot>; txHash: string; timeou
 async function waitForDeposit(terminal: Terminal, { read, txHash, timeoutMs }: DepositWait): Promise<ObservedDeposit> {
   const find = ({ deposits }: IntentSnapshot) => deposits.find((deposit) => deposit.txHash === txHash);
   try {
-    const snapshot = await pollUntil(read, (latest) => ["counted", "held"].includes(find(latest)?.status ?? ""), {
+    const snapshot = await pollUntil(read, (latest) => isAtRest(find(latest)), {
       description: "Counting the deposit",
       timeoutMs,
       intervalMs: INTERVAL_MS,
@@ -140,6 +145,11 @@ async function waitForDeposit(terminal: Terminal, { read, txHash, timeoutMs }: D
     terminal.note(`The transfer ${txHash} was sent. Do not pay again: a second payment adds to it.`);
     throw error;
   }
+}
+
+/** Whether nothing changes it but more money or an operator. */
+function isAtRest(deposit: DepositRecord | undefined): boolean {
+  return deposit?.status === "counted" || deposit?.status === "held" || deposit?.reason === BELOW_MINIMUM;
 }
 
 function formatProgress(deposit: DepositRecord | undefined): string {

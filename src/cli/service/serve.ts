@@ -1,4 +1,5 @@
 import type { Config, ProcessEnvironment } from "../../config/config.ts";
+import { ChainMismatch } from "../../chain/providers.ts";
 import type { World } from "../../world.ts";
 import type { Command, CommandInput } from "../command.ts";
 import { CommandError } from "../../operator/errors.ts";
@@ -26,14 +27,17 @@ export const serve: Command = {
 async function runServe({ values, flags, asJson, terminal, environment }: CommandInput): Promise<number> {
   // The configuration loads first, so that its errors show at once.
   const { loadConfig } = await import("../../config/loadConfig.ts");
-  const config = loadConfig(resolveConfigFile({ values, environment }), environment);
+  const file = resolveConfigFile({ values, environment });
+  const config = loadConfig(file, environment);
   const { openJsonLog } = await import("../../operator/process/logs.ts");
   const log = openJsonLog(config.logLevel);
   exitOnUncaught(log);
   const shutdownSignal = waitForShutdown({ hangUp: "ignore" });
   const { closeWorld, openChains, openWorld, verifyChains } = await import("../../main.ts");
   const chains = openChains(config, log);
-  await verifyChains(config, chains, log);
+  await verifyChains(config, chains, log).catch((error: unknown) => {
+    throw withConfigFile(error, file);
+  });
   const isCheck = flags.has("check");
   const schema = isCheck ? "keep" : "migrate";
   const world = await openWorld(config, { log, chains, onFatal: exitOnFatal(log), schema });
@@ -53,6 +57,12 @@ async function runServe({ values, flags, asJson, terminal, environment }: Comman
   log.info("draining");
   if (await drain(stop)) return 0;
   throw new CommandError("The service did not drain in time and was killed; the next start resumes its work.");
+}
+
+/** Completes the commands that a chain's sentence names, so that they can be pasted. */
+function withConfigFile(error: unknown, file: string): unknown {
+  if (!(error instanceof ChainMismatch)) return error;
+  return new ChainMismatch(error.message.replaceAll(/"tributary hub \w+/g, `$& --config ${file}`));
 }
 
 /**
