@@ -193,7 +193,7 @@ test("demo runs its scenarios on the running world, and every check passes", asy
   }
 });
 
-test("pay sends the rest of the price in the intent's token, and waits until it counts", async () => {
+test("pay waits until a deposit counts or is below the minimum, and sends the rest of the price", async () => {
   const [, account] = dev.ready.accounts;
   const { body } = await request(`${dev.ready.baseUrl}/api/v1/intents`, {
     method: "POST",
@@ -205,6 +205,10 @@ test("pay sends the rest of the price in the intent's token, and waits until it 
     body: JSON.stringify({ priceUnits: 1_500_000, oneTime: true }),
   });
   const { intentId } = (await body.json()) as { intentId: string };
+  // Above the time after which it is at rest, below the wait for a deposit that counts.
+  const small = await runCli(["pay", intentId, "--amount", "0.001", "--timeout", "60"], home);
+  assert.equal(small.code, 1, small.err);
+  assert.match(small.err, /the deposit is below the minimum: it counts when more arrives/);
   const paid = await runCli(["pay", intentId, "--json"], home);
   assert.equal(paid.code, 0, paid.err);
   const result = JSON.parse(paid.out) as {
@@ -214,7 +218,7 @@ test("pay sends the rest of the price in the intent's token, and waits until it 
   };
   assert.deepEqual([result.deposit.status, result.intent.paymentStatus], ["counted", "paid"]);
   const page = await request(`${dev.ready.baseUrl}/dev/explorer/900002/tx/${result.txHash}`);
-  assert.match(await page.body.text(), /1\.5 USDC/);
+  assert.match(await page.body.text(), /1\.499 USDC/);
   const nothing = await runCli(["pay", intentId], home);
   assert.deepEqual([nothing.code, nothing.err], [2, "error: Nothing is left to pay: give the amount in --amount.\n"]);
 });
