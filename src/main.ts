@@ -166,10 +166,12 @@ export async function verifyChains(config: Config, chains: ReadonlyMap<Caip2, Ch
       if (chain !== undefined) await verifyChain(chainConfig, chain);
     }),
   ]);
-  const failures: unknown[] = ends.flatMap((end) => (end.status === "rejected" ? [end.reason] : []));
-  const other = failures.find((failure) => !(failure instanceof ChainMismatch));
-  if (other !== undefined) throw other;
-  const sentences = new Set(failures.map((failure) => (failure instanceof ChainMismatch ? failure.message : "")));
+  const sentences = new Set<string>();
+  for (const end of ends) {
+    if (end.status === "fulfilled") continue;
+    if (!(end.reason instanceof ChainMismatch)) throw end.reason;
+    sentences.add(end.reason.message);
+  }
   if (sentences.size > 0) throw new ChainMismatch([...sentences].join("\n"));
 }
 

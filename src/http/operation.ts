@@ -46,7 +46,12 @@ export type RateLimit = {
 
 /** The group of an operation in the reference. */
 export type OperationGroup =
-  "Intents" | "Deposit addresses" | "Deposits and settlements" | "Account" | "Events" | "Webhooks";
+  | "Intents"
+  | "Deposit addresses"
+  | "Deposits and settlements"
+  | "Account"
+  | "Events"
+  | "Webhooks";
 
 /** The static description of an operation. Checks, OpenAPI document and reference are generated from it. */
 export type OperationSpec = {

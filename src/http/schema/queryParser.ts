@@ -11,7 +11,8 @@ export type QueryFromSchema<Parameters> = {
   >;
 } & {
   readonly [Name in keyof Parameters as Parameters[Name] extends { default: unknown } ? never : Name]:
-    FromSchema<Parameters[Name]> | undefined;
+    | FromSchema<Parameters[Name]>
+    | undefined;
 };
 
 export type ParseQuery = (query: RawQuery) => Record<string, unknown>;
