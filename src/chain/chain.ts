@@ -11,6 +11,11 @@ export type Chain = {
   readonly readers: readonly ChainReader[];
   /** All providers behind one reader with failover, for requests that do not compare providers. */
   readonly providers: Providers;
+  /**
+   * The same providers, for what payers' wallets ask. Its own sockets and cooldown, because anybody may ask. Absent on
+   * kinds of chains whose payers ask nothing of the service.
+   */
+  readonly payerReader?: ChainReader;
   readonly sender: ChainSender;
   /** Providers that push new heads; often empty. */
   readonly feeds: readonly HeadFeed[];

@@ -95,6 +95,8 @@ test("while the chain's provider is down, a wallet is asked to try again", async
   assertFault(answered, 503, "source_inbox_unavailable");
   assert.equal(answered.headers["retry-after"], "5");
   assert.equal(answered.headers["access-control-allow-origin"], "*");
+  const chain = broken.world.chains.get(caip2("solana", solana.reference));
+  assert.equal(chain?.providers.failureCounts.size, 0, "deposits and settlements still ask the provider");
   await broken.server.close();
 });
 
@@ -218,18 +220,18 @@ async function countRows(intentId: string): Promise<Record<string, number>> {
 test("a flood about one payment ends after 60 requests a minute, reaches the chain a few times, and malformed requests never", async () => {
   const { intentId } = await createLocalIntent(await api.openMerchant(), solana);
   const chain = api.world.chains.get(caip2("solana", solana.reference));
-  assert.ok(chain);
-  const { providers } = chain;
-  const head = providers.head.bind(providers);
-  const holdings = providers.holdings?.bind(providers);
+  assert.ok(chain?.payerReader);
+  const { payerReader: reader } = chain;
+  const head = reader.head.bind(reader);
+  const holdings = reader.holdings?.bind(reader);
   assert.ok(holdings);
   let asked = 0;
   let looked = 0;
-  providers.head = (tag) => {
+  reader.head = (tag) => {
     asked += 1;
     return head(tag);
   };
-  Object.assign(providers, {
+  Object.assign(reader, {
     holdings: (...args: Parameters<typeof holdings>) => {
       looked += 1;
       return holdings(...args);
@@ -249,7 +251,7 @@ test("a flood about one payment ends after 60 requests a minute, reaches the cha
       `${asked} heads, ${looked} balances in ${seconds} s`,
     );
   } finally {
-    Object.assign(providers, { head, holdings });
+    Object.assign(reader, { head, holdings });
   }
 });
 

@@ -13,14 +13,18 @@ import { SolanaSender } from "./send/solanaSender.ts";
 /** Opens a configured Solana cluster. Makes no request, so unreachable providers do not matter. */
 export function openSolanaChain(config: SolanaChainConfig, world: { clock: Timer; log: Logger }): Chain {
   const { caip2, program, feeRecipient, computeUnitPriceMax, name } = config;
-  const [first, ...others] = config.rpcUrls.map((url) => openSolanaReader({ caip2, url, program }));
-  if (first === undefined) throw new Error(`${name} has no RPC URL`);
-  const nodes = [first, ...others] as const;
+  const openReaders = () => {
+    const [first, ...others] = config.rpcUrls.map((url) => openSolanaReader({ caip2, url, program }));
+    if (first === undefined) throw new Error(`${name} has no RPC URL`);
+    return [first, ...others] as const;
+  };
+  const nodes = openReaders();
   const providers = new Providers(nodes, world);
   const feePayer = openFeePayer(config.feePayerKey);
   const tokenPrograms = new Map(config.tokens.map(({ address, tokenProgram = splToken }) => [address, tokenProgram]));
   const options = { feePayer, program, feeRecipient, tokenPrograms, computeUnitPriceMax };
   const context = createSenderContext(providers, options);
   const feeds = (config.wsUrls ?? []).map((wsUrl) => openSlotFeed({ wsUrl, clock: world.clock }));
-  return { caip2, readers: nodes, providers, sender: new SolanaSender(context), feeds };
+  const payerReader = new Providers(openReaders(), world);
+  return { caip2, readers: nodes, providers, payerReader, sender: new SolanaSender(context), feeds };
 }

@@ -3,7 +3,8 @@ import type { Caip2 } from "../../kernel/caip.ts";
 import type { World } from "../../world.ts";
 
 // What payers' wallets ask a chain for. They have no session, so anybody asks as often as he likes. Deposits and
-// settlements ask the same providers: whatever the number of wallets, a process asks for them a few times a second.
+// settlements use up the same plan of a provider: whatever the number of wallets, a process asks for them a few times a
+// second.
 
 /** A transaction may name a block of the last minute. */
 const HEAD_MS = 2_000;

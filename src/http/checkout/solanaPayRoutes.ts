@@ -117,10 +117,10 @@ async function answerWallet(
     units,
     decimals: intent.payout_decimals,
   };
-  const { caip2, providers } = chain;
-  const head = payerQuestions.head(caip2, providers);
+  const { caip2, providers, payerReader: reader = providers } = chain;
+  const head = payerQuestions.head(caip2, reader);
   const [isHeld, transaction] = await Promise.all([
-    payerQuestions.mayLook(caip2) ? holdsUnits(providers, payment) : true,
+    payerQuestions.mayLook(caip2) ? holdsUnits(reader, payment) : true,
     preparePayment({ head: () => head }, payment),
   ]).catch(throwUnavailable);
   if (!isHeld)
