@@ -11,7 +11,7 @@ import { upsertViewHints } from "./store.ts";
 /** One token on one chain, in the caller's spelling. */
 export type ViewSelection = { namespace: string; reference: string; tokenAddress: string };
 
-type ViewWorld = Pick<World, "db" | "clock" | "catalog" | "chains" | "wake">;
+type ViewWorld = Pick<World, "db" | "clock" | "catalog" | "chains" | "wake" | "log">;
 
 /** Lifetime of a view hint; each report renews it. */
 export const HINT_TTL_MS = 30 * 60_000;

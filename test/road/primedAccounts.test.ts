@@ -8,6 +8,8 @@ import { toSolanaPayTerms } from "../../src/chain/solana/intentInbox.ts";
 import type { PrimingConfig } from "../../src/config/config.ts";
 import { LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../packages/local-solana/src/fixtures.ts";
 import { findTokenAccount, sendLamports, transferTokens } from "../../packages/local-solana/src/instructions.ts";
+import { sql } from "kysely";
+import { issueSourceInbox } from "../../src/inbox/issueSourceInbox.ts";
 import { archiveIntent } from "../../src/intent/archiveIntent.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
 import { closeAccounts } from "../../src/settlement/closing/closeAccounts.ts";
@@ -39,6 +41,7 @@ async function openPrimedRoad(options: SolanaRoadOptions = {}) {
     road,
     lamportsOf,
     rowsOf,
+    stateOf,
     areAllClosed: async () =>
       (await road.db.root.selectFrom("primed_account").select("status").execute()).every(
         ({ status }) => status === "closed",
@@ -96,6 +99,19 @@ describe("accounts that exist before the payer pays", () => {
     await scene.untilState(intent, "closed");
     const cost = before - scene.payerLamports();
     assert.ok(cost > 0n && cost < FEES_MAX, `only fees are spent: ${cost}`);
+  });
+
+  test("the payer gets the address of an issued inbox although the database refuses the account's row", async () => {
+    const intent = await road.create();
+    const { payout_namespace: namespace, payout_chain_reference: reference, payout_token: mint } = intent;
+    const issue = () => issueSourceInbox(road.world, intent, { namespace, reference, mint });
+    await sql
+      .raw(`alter table primed_account add constraint refusing check (intent_id <> '${intent.id}')`)
+      .execute(road.db.root);
+    assert.equal((await issue()).address, intent.inbox_address);
+    await sql`alter table primed_account drop constraint refusing`.execute(road.db.root);
+    assert.equal((await issue()).address, intent.inbox_address);
+    assert.equal(await scene.stateOf(intent), "planned", "the next look asks for the account");
   });
 
   test("an unused account is closed when nobody looks any more, and its lamports return", async () => {
