@@ -28,7 +28,7 @@ export const TEST_RUN: TestRunSetup = {
     {
       name: "pure",
       files: [
-        "src/{kernel,config,loops,operator}/**",
+        "src/{kernel,config,loops,operator,cli}/**",
         "src/http/{body,schema}/**",
         "src/chain/evm/filter/**",
         "src/chain/evm/rpc/rpcErrors.test.ts",

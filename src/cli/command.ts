@@ -15,7 +15,10 @@ export type Positional = { name: string; summary: string; isOptional?: boolean }
 export type Command = {
   /** The words of the command, such as "accounts create". */
   name: string;
+  /** In the list of commands. */
   summary: string;
+  /** The first sentence of its own help, without the full stop. */
+  help: string;
   positionals: readonly Positional[];
   options: Readonly<Record<string, OptionSpec>>;
   /** Hints for options that do not exist because the setting is elsewhere. The argument is the typed value, or "". */
@@ -114,7 +117,7 @@ export function renderHelp(command: Command, terminal: Terminal): string[] {
   const width = Math.max(...[...argumentRows, ...specs].map(([left]) => left.length));
   const lines = (rows: readonly [string, string][]) => rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
   return [
-    `${command.summary}.`,
+    `${command.help}.`,
     "",
     `${terminal.paint("bold", "Usage:")} ${["tributary", command.name, ...synopsis, "[options]"].join(" ")}`,
     "",

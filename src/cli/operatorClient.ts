@@ -11,8 +11,14 @@ export const CONFIG_OPTION: Readonly<Record<string, OptionSpec>> = {
   config: { value: "FILE", summary: "open this configuration's database instead of using the running process" },
 };
 
+/** Fields of an input as they were typed; the operation reads them. Null removes a value. */
+export type TypedFields = Readonly<Record<string, string | boolean | null | undefined>>;
+
 export type OperatorClient = {
-  call<Name extends OperationName>(operation: Name, input: OperationInput<Name>): Promise<OperationOutput<Name>>;
+  call<Name extends OperationName>(
+    operation: Name,
+    input: OperationInput<Name> | TypedFields,
+  ): Promise<OperationOutput<Name>>;
   close(): Promise<void>;
 };
 
@@ -66,11 +72,11 @@ export function resolveConfigFile({ values, environment }: Pick<CommandInput, "v
 export async function callOnce<Name extends OperationName>(
   input: CommandInput,
   operation: Name,
-  operationInput: OperationInput<Name>,
+  fields: TypedFields,
 ): Promise<OperationOutput<Name>> {
   const operator = await openOperatorClient(input);
   try {
-    return await operator.call(operation, operationInput);
+    return await operator.call(operation, fields);
   } finally {
     await operator.close();
   }

@@ -4,223 +4,14 @@ import { DatabaseUnusable } from "../db/errors.ts";
 import { DirectoryInUse } from "../db/pglite/directoryLock.ts";
 import { Fault } from "../kernel/faults.ts";
 import { closestMatch } from "../kernel/text/closestMatch.ts";
+import { COMMANDS } from "./commands.ts";
 import { renderHelp, parseInput, type Command } from "./command.ts";
 import { CommandError, UsageError } from "../operator/errors.ts";
 import { ConfigError } from "../config/section.ts";
 import { productVersion } from "../config/operate/productVersion.ts";
 import { openTerminal, toJson, type Stream, type Terminal } from "../operator/process/terminal.ts";
 
-// Finds and runs the command. Each command loads on demand, so that help and usage errors start fast.
-
-type CommandEntry = { name: string; summary: string; load(): Promise<Command> };
-
-const COMMANDS: readonly CommandEntry[] = [
-  {
-    name: "dev",
-    summary: "start a local world: chains, tokens, merchants, API",
-    load: async () => (await import("./service/dev.ts")).dev,
-  },
-  {
-    name: "demo",
-    summary: "run sample payments and check every amount on the chain",
-    load: async () => (await import("./service/demo.ts")).demo,
-  },
-  {
-    name: "pay",
-    summary: "pay an intent and wait until its deposit counts",
-    load: async () => (await import("./service/pay.ts")).pay,
-  },
-  {
-    name: "init",
-    summary: "ask for the settings and write a configuration file",
-    load: async () => (await import("./init/init.ts")).init,
-  },
-  {
-    name: "serve",
-    summary: "run the service",
-    load: async () => (await import("./service/serve.ts")).serve,
-  },
-  {
-    name: "migrate",
-    summary: "bring the schema of the database up to date",
-    load: async () => (await import("./service/migrate.ts")).migrate,
-  },
-  {
-    name: "accounts create",
-    summary: "create a merchant account",
-    load: async () => (await import("./merchants/accounts.ts")).accountsCreate,
-  },
-  {
-    name: "accounts list",
-    summary: "list the merchant accounts",
-    load: async () => (await import("./merchants/accounts.ts")).accountsList,
-  },
-  {
-    name: "accounts show",
-    summary: "show one merchant account",
-    load: async () => (await import("./merchants/accounts.ts")).accountsShow,
-  },
-  {
-    name: "accounts update",
-    summary: "change an account; existing intents keep what they pinned",
-    load: async () => (await import("./merchants/accountsUpdate.ts")).accountsUpdate,
-  },
-  {
-    name: "accounts brand",
-    summary: "change how an account's checkout looks",
-    load: async () => (await import("./merchants/accountsBrand.ts")).accountsBrand,
-  },
-  {
-    name: "accounts suspend",
-    summary: "reject all keys of an account",
-    load: async () => (await import("./merchants/accounts.ts")).accountsSuspend,
-  },
-  {
-    name: "accounts resume",
-    summary: "accept the keys of a suspended account again",
-    load: async () => (await import("./merchants/accounts.ts")).accountsResume,
-  },
-  {
-    name: "accounts origins add",
-    summary: "allow a website to embed an account's checkout",
-    load: async () => (await import("./merchants/pageOrigins.ts")).pageOriginsAdd,
-  },
-  {
-    name: "accounts origins remove",
-    summary: "stop a website from embedding an account's checkout",
-    load: async () => (await import("./merchants/pageOrigins.ts")).pageOriginsRemove,
-  },
-  {
-    name: "accounts origins list",
-    summary: "list the websites that may embed an account's checkout",
-    load: async () => (await import("./merchants/pageOrigins.ts")).pageOriginsList,
-  },
-  {
-    name: "keys create",
-    summary: "create an API key and show it once",
-    load: async () => (await import("./merchants/keys.ts")).keysCreate,
-  },
-  {
-    name: "keys list",
-    summary: "list API keys",
-    load: async () => (await import("./merchants/keys.ts")).keysList,
-  },
-  {
-    name: "keys rotate",
-    summary: "replace an API key; both work for an overlap period",
-    load: async () => (await import("./merchants/keys.ts")).keysRotate,
-  },
-  {
-    name: "keys revoke",
-    summary: "revoke an API key",
-    load: async () => (await import("./merchants/keys.ts")).keysRevoke,
-  },
-  {
-    name: "keys gas",
-    summary: "make the key that pays gas, in a file",
-    load: async () => (await import("./merchants/keysGas.ts")).keysGas,
-  },
-  {
-    name: "origins list",
-    summary: "list the origins and whether they get source inboxes",
-    load: async () => (await import("./merchants/origins.ts")).originsList,
-  },
-  {
-    name: "origins enable",
-    summary: "issue source inboxes for an origin again",
-    load: async () => (await import("./merchants/origins.ts")).originsEnable,
-  },
-  {
-    name: "origins disable",
-    summary: "stop issuing source inboxes for an origin",
-    load: async () => (await import("./merchants/origins.ts")).originsDisable,
-  },
-  {
-    name: "intents list",
-    summary: "list payment intents, newest first",
-    load: async () => (await import("./merchants/intents.ts")).intentsList,
-  },
-  {
-    name: "intents show",
-    summary: "show one payment intent with its deposits and settlements",
-    load: async () => (await import("./merchants/intents.ts")).intentsShow,
-  },
-  {
-    name: "intents archive",
-    summary: "archive a payment intent and free its destination",
-    load: async () => (await import("./merchants/intents.ts")).intentsArchive,
-  },
-  {
-    name: "intents export",
-    summary: "print the terms of all intents, for recovery without the service",
-    load: async () => (await import("./merchants/intents.ts")).intentsExport,
-  },
-  {
-    name: "events list",
-    summary: "list the latest events",
-    load: async () => (await import("./merchants/events.ts")).eventsList,
-  },
-  {
-    name: "events tail",
-    summary: "follow new events",
-    load: async () => (await import("./merchants/events.ts")).eventsTail,
-  },
-  {
-    name: "restore mark",
-    summary: "tell the service that its database was restored",
-    load: async () => (await import("./service/restoreMark.ts")).restoreMark,
-  },
-  {
-    name: "rescan",
-    summary: "read the chain again for an intent or a transaction",
-    load: async () => (await import("./chains/rescan.ts")).rescan,
-  },
-  {
-    name: "status",
-    summary: "show alarms and what each chain has to do, as one table",
-    load: async () => (await import("./service/status.ts")).status,
-  },
-  {
-    name: "watch status",
-    summary: "show the scan progress of each chain and its providers",
-    load: async () => (await import("./chains/watch.ts")).watchStatus,
-  },
-  {
-    name: "doctor",
-    summary: "check chains, gas, sums and stuck payments",
-    load: async () => (await import("./service/doctor.ts")).doctor,
-  },
-  {
-    name: "verify",
-    summary: "check offline that an inbox pays only your wallet",
-    load: async () => (await import("./chains/verify.ts")).verify,
-  },
-  {
-    name: "recover",
-    summary: "move money out of inboxes without server and database",
-    load: async () => (await import("./recover/recover.ts")).recover,
-  },
-  {
-    name: "hub status",
-    summary: "compare the inbox hub of each chain, and the program of Solana, with this release",
-    load: async () => (await import("./chains/hub.ts")).hubStatus,
-  },
-  {
-    name: "hub deploy",
-    summary: "deploy the inbox hub on the configured chains, or the program of Solana",
-    load: async () => (await import("./chains/hub.ts")).hubDeploy,
-  },
-  {
-    name: "ledger export",
-    summary: "write the ledger's entries as CSV or JSON lines",
-    load: async () => (await import("./chains/ledger.ts")).ledgerExport,
-  },
-  {
-    name: "ledger balances",
-    summary: "show the balance of each ledger account",
-    load: async () => (await import("./chains/ledger.ts")).ledgerBalances,
-  },
-];
+// Finds and runs the command. What takes long to load loads when a command runs, so that help starts fast.
 
 const HELP = ["help", "--help", "-h"];
 const VERSION = ["version", "--version", "-v"];
@@ -253,10 +44,9 @@ async function dispatch(args: readonly string[], { terminal, environment }: CliC
     terminal.out(args.includes("--json") ? toJson({ version }) : version);
     return 0;
   }
-  const entry = findEntry(args);
-  if (entry === undefined) return suggestCommands(args, terminal);
-  const command = await entry.load();
-  const input = parseInput(command, args.slice(entry.name.split(" ").length));
+  const command = findCommand(args);
+  if (command === undefined) return suggestCommands(args, terminal);
+  const input = parseInput(command, args.slice(command.name.split(" ").length));
   if (input.flags.has("help")) {
     for (const line of renderHelp(command, terminal)) terminal.out(line);
     return 0;
@@ -264,7 +54,7 @@ async function dispatch(args: readonly string[], { terminal, environment }: CliC
   return command.run({ ...input, terminal, environment });
 }
 
-function findEntry(args: readonly string[]): CommandEntry | undefined {
+function findCommand(args: readonly string[]): Command | undefined {
   return COMMANDS.find(({ name }) => name.split(" ").every((word, index) => args[index] === word));
 }
 
@@ -308,9 +98,9 @@ function renderOverview(terminal: Terminal): string[] {
   ];
 }
 
-function commandLines(entries: readonly CommandEntry[]): string[] {
-  const width = Math.max(...entries.map(({ name }) => name.length));
-  return entries.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
+function commandLines(commands: readonly Command[]): string[] {
+  const width = Math.max(...commands.map(({ name }) => name.length));
+  return commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
 }
 
 /** Prints the error and returns the exit code: 2 for wrong usage or configuration, 1 for everything else. */

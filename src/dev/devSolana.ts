@@ -5,7 +5,7 @@ import { caip2 } from "../kernel/caip.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { LOCAL_INBOX_PROGRAM, LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../packages/local-solana/src/fixtures.ts";
 import { encodeBase58 } from "@tributary/inbox/solana/base58";
-import type { ManifestChain } from "./manifestChain.ts";
+import type { ManifestChain } from "./manifest.ts";
 import type { Keypair } from "../../packages/local-solana/src/keypairs.ts";
 import { createPayerWallet, type PayerWallet } from "../../packages/local-solana/src/payerWallet.ts";
 import { startLocalSolana, type LocalSolana } from "../../packages/local-solana/src/startLocalSolana.ts";

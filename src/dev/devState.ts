@@ -10,7 +10,7 @@ import { CommandError } from "../operator/errors.ts";
 import { DEV_ACCOUNTS, type DevRole } from "./devAccounts.ts";
 import { DEV_FEE_BPS } from "./devConfig.ts";
 import type { LocalChain } from "./chains/localChains.ts";
-import type { ManifestAccount } from "./devManifest.ts";
+import type { ManifestAccount } from "./manifest.ts";
 
 /** The demo merchants. Each has its payout on a different chain. */
 const MERCHANTS: readonly { name: string; payout: DevRole; recovery: DevRole; chainIndex: number }[] = [

@@ -30,7 +30,8 @@ import { createDevClient } from "./chains/devClient.ts";
 import { startLocalChains, type LocalChain, type LocalChains } from "./chains/localChains.ts";
 import type { DevSolana } from "./devSolana.ts";
 import { findPort } from "./findPort.ts";
-import { buildManifest, type DevManifest } from "./devManifest.ts";
+import { buildManifest } from "./devManifest.ts";
+import type { DevManifest } from "./manifest.ts";
 
 export type DevOptions = {
   terminal: Terminal;

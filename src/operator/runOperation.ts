@@ -28,7 +28,7 @@ const OPERATIONS = {
   "accounts create": createAccount,
   "accounts list": listAccounts,
   "accounts show": showAccount,
-  "accounts change": changeAccount,
+  "accounts update": changeAccount,
   "accounts brand": updateAccountBrand,
   "accounts suspend": suspendAccount,
   "accounts resume": resumeAccount,
@@ -52,31 +52,38 @@ const OPERATIONS = {
   status: defineOperatorOperation({ effect: "read", input: {}, run: getStatus }),
   doctor: defineOperatorOperation({ effect: "read", input: {}, run: runDoctorChecks }),
   "ledger check": checkLedger,
-  "ledger page": readLedgerPage,
+  "ledger export": readLedgerPage,
   "ledger balances": listLedgerBalances,
   "watch status": defineOperatorOperation({ effect: "read", input: {}, run: getWatchStatus }),
 } as const;
 
 export type OperationName = keyof typeof OPERATIONS;
-export type OperationInput<Name extends OperationName> = Parameters<(typeof OPERATIONS)[Name]["run"]>[1];
+export type OperationInput<Name extends OperationName> = NonNullable<(typeof OPERATIONS)[Name]["given"]>;
 /** The same on a world and through the socket: outputs have only what JSON has. */
 export type OperationOutput<Name extends OperationName> = Awaited<ReturnType<(typeof OPERATIONS)[Name]["run"]>>;
+
+type Operations = { [Name in OperationName]: OperatorOperation<OperationInput<Name>, OperationOutput<Name>> };
+
+/** By the names that commands and callers use. */
+export const OPERATOR_OPERATIONS: Operations = OPERATIONS;
 
 export async function runOperation<Name extends OperationName>(
   world: World,
   name: Name,
-  input: OperationInput<Name>,
+  input: unknown,
 ): Promise<OperationOutput<Name>> {
-  return (await runNamedOperation(world, name, input)) as OperationOutput<Name>;
+  return await OPERATOR_OPERATIONS[name].run(world, input);
 }
 
 /** Runs an operation for a caller that may be another version. Throws CommandError for an unknown name. */
 export async function runNamedOperation(world: World, name: string, input: unknown): Promise<unknown> {
-  const operations: Readonly<Record<string, OperatorOperation<never, unknown>>> = OPERATIONS;
-  const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
-  if (operation === undefined)
+  if (!isOperation(name))
     throw new CommandError(
       `The running process does not support ${JSON.stringify(name)}: it may be another version of Tributary.`,
     );
-  return operation.run(world, input as never);
+  return await runOperation(world, name, input);
+}
+
+function isOperation(name: string): name is OperationName {
+  return Object.hasOwn(OPERATIONS, name);
 }

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { request } from "undici";
 import { systemClock } from "../../src/kernel/clock.ts";
-import type { DevManifest } from "../../src/dev/devManifest.ts";
+import type { DevManifest } from "../../src/dev/manifest.ts";
 import { evmChains, solanaOf } from "../support/devWorld.ts";
 import { descendantsOf, runCli, spawnCli, startDevProcess, temporaryFolder, type DevProcess } from "../support/cli.ts";
 

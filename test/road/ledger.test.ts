@@ -28,8 +28,8 @@ for (const database of thoroughDatabases) {
 
     const failedChecks = async () =>
       (await runOperation(road.world, "ledger check", {})).filter(({ verdict }) => verdict === "fail");
-    const readLines = async (query: OperationInput<"ledger page">) =>
-      (await runOperation(road.world, "ledger page", query)).lines;
+    const readLines = async (query: OperationInput<"ledger export">) =>
+      (await runOperation(road.world, "ledger export", query)).lines;
 
     test("a payment and its sweep leave a zero inbox balance, and every check passes", async () => {
       const intent = await road.create();

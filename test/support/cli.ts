@@ -7,7 +7,7 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { runCli as runCommand } from "../../src/cli/runCli.ts";
-import type { DevManifest } from "../../src/dev/devManifest.ts";
+import type { DevManifest } from "../../src/dev/manifest.ts";
 
 // The command line as users run it, with an environment that the test chooses. A process loads 1,900 modules, for a
 // second of processor time, so each test process runs a command as a process once, and again here.

@@ -16,8 +16,8 @@ import {
 import { privateKeyToAccount } from "viem/accounts";
 import { formatUnits } from "../../kernel/units.ts";
 import { isEvmChainConfig, type EvmChainConfig, type SolanaProgramConfig } from "../../config/config.ts";
-import { CHAIN_NAME_FORMS, findChainByName, unknownChainMessage } from "../../config/chainName.ts";
-import type { Command, CommandInput } from "../command.ts";
+import { findChainByName, unknownChainMessage } from "../../config/chainName.ts";
+import type { CommandInput } from "../command.ts";
 import { CommandError } from "../../operator/errors.ts";
 import { loadConfig } from "../../config/loadConfig.ts";
 import { resolveConfigFile } from "../operatorClient.ts";
@@ -32,46 +32,6 @@ import { readRpcUrl } from "../solana/rpcUrl.ts";
 import { toJson } from "../../operator/process/terminal.ts";
 import { withChainError } from "../../operator/client/withChainError.ts";
 
-const COMMON_OPTIONS = {
-  config: { value: "FILE", summary: "configuration file; default TRIBUTARY_CONFIG" },
-  chain: { value: "CHAIN", summary: `only this chain: ${CHAIN_NAME_FORMS}` },
-  rpc: { value: "URL", summary: "instead of a configuration: JSON-RPC URL of a Solana cluster" },
-};
-
-export const hubDeploy: Command = {
-  name: "hub deploy",
-  summary: "Deploy the inbox hub on configured chains without one, and on Solana the inbox program, permanently",
-  positionals: [],
-  options: {
-    ...COMMON_OPTIONS,
-    "key-file": { value: "FILE", summary: "for Solana: key file of the payer, as solana-keygen writes it" },
-    "program-key": {
-      value: "FILE",
-      summary: "for Solana: key file of the program's address; it has no power afterwards",
-    },
-  },
-  examples: [
-    "tributary hub deploy --config config/testnets.json --chain base-sepolia",
-    "tributary hub deploy --rpc https://api.devnet.solana.com --key-file payer.json --program-key program.json",
-  ],
-  run: runDeploy,
-};
-
-export const hubStatus: Command = {
-  name: "hub status",
-  summary: "Show which chains have the inbox hub or the inbox program of this release; change nothing",
-  positionals: [],
-  options: {
-    ...COMMON_OPTIONS,
-    program: { value: "ADDRESS", summary: "with --rpc: the inbox program of a cluster without a published one" },
-  },
-  examples: [
-    "tributary hub status --config config/testnets.json",
-    "tributary hub status --rpc https://api.mainnet-beta.solana.com",
-  ],
-  run: runStatus,
-};
-
 type HubStatus = "present" | "absent" | "foreign" | "impossible" | "outdated" | "unreachable";
 
 const STATUS_TEXTS: Readonly<Record<HubStatus, string>> = {
@@ -83,7 +43,7 @@ const STATUS_TEXTS: Readonly<Record<HubStatus, string>> = {
   unreachable: "unknown: the chain does not answer",
 };
 
-async function runStatus(input: CommandInput): Promise<number> {
+export async function showHubs(input: CommandInput): Promise<number> {
   if (input.values["rpc"] !== undefined) return showProgram(input);
   const { terminal, asJson } = input;
   const { chains, programs } = selectChains(input);
@@ -151,7 +111,7 @@ async function hasTransientStorage(reader: Pick<PublicClient, "call">): Promise<
 
 type HubDeployment = { chain: string; address: string; outcome: "deployed" | "present"; txHash: string | null };
 
-async function runDeploy(input: CommandInput): Promise<number> {
+export async function deployHubs(input: CommandInput): Promise<number> {
   const { values, terminal, asJson } = input;
   const { chains, programs } = values["rpc"] === undefined ? selectChains(input) : { chains: [], programs: [] };
   const deployments: (HubDeployment | ProgramDeployment)[] = [];

@@ -3,14 +3,16 @@ import { dirname } from "node:path";
 import { formatUnits } from "../../kernel/units.ts";
 import type { Command, CommandInput } from "../command.ts";
 import { CommandError, UsageError } from "../../operator/errors.ts";
-import { callOnce, CONFIG_OPTION, openOperatorClient } from "../operatorClient.ts";
+import { CONFIG_OPTION, openOperatorClient } from "../operatorClient.ts";
+import { operatorCommand } from "../operatorCommand.ts";
 import type { LedgerLine, LedgerPage } from "../../operator/ledgerOperations.ts";
 import { formatTable, toJson } from "../../operator/process/terminal.ts";
 import { readTime } from "../optionParsers.ts";
 
 export const ledgerExport: Command = {
   name: "ledger export",
-  summary: "Write the ledger's entries as CSV or JSON lines, in booking order",
+  summary: "write the ledger's entries as CSV or JSON lines",
+  help: "Write the ledger's entries as CSV or JSON lines, in booking order",
   positionals: [],
   options: {
     format: { value: "FORMAT", summary: "csv or jsonl; default csv" },
@@ -30,14 +32,20 @@ export const ledgerExport: Command = {
   run: runExport,
 };
 
-export const ledgerBalances: Command = {
-  name: "ledger balances",
-  summary: "Show the balance of each ledger account",
-  positionals: [],
-  options: CONFIG_OPTION,
+export const ledgerBalances = operatorCommand({
+  operation: "ledger balances",
+  summary: "show the balance of each ledger account",
+  help: "Show the balance of each ledger account",
   examples: ["tributary ledger balances"],
-  run: runBalances,
-};
+  print: (balances, { terminal }) => {
+    const rows = balances.map(({ account, asset, units, token }) => [
+      account,
+      token === null ? `${units} units` : `${formatUnits(BigInt(units), token.decimals)} ${token.symbol}`,
+      asset,
+    ]);
+    return formatTable(terminal, ["account", "balance", "asset"], rows);
+  },
+});
 
 const COLUMNS = [
   "posting",
@@ -66,7 +74,7 @@ async function runExport(input: CommandInput): Promise<number> {
   const operator = await openOperatorClient(input);
   try {
     const fetchPage = async (next: NonNullable<LedgerPage["next"]>) =>
-      await operator.call("ledger page", { ...filter, ...next });
+      await operator.call("ledger export", { ...filter, ...next });
     // The first page comes before the header, so that a rejected filter writes nothing and creates no file.
     const first = await fetchPage({ posting: "0", place: 0 });
     await writePages(input, { format, first, fetchPage });
@@ -159,18 +167,4 @@ function toCsvLine(line: LedgerLine): string {
 
 function csvField(text: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
-async function runBalances(input: CommandInput): Promise<number> {
-  const balances = await callOnce(input, "ledger balances", {});
-  if (input.asJson) input.terminal.out(toJson(balances));
-  else {
-    const rows = balances.map(({ account, asset, units, token }) => [
-      account,
-      token === null ? `${units} units` : `${formatUnits(BigInt(units), token.decimals)} ${token.symbol}`,
-      asset,
-    ]);
-    for (const line of formatTable(input.terminal, ["account", "balance", "asset"], rows)) input.terminal.out(line);
-  }
-  return 0;
 }

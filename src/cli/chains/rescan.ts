@@ -1,21 +1,19 @@
 import { CHAIN_NAME_FORMS } from "../../config/chainName.ts";
-import type { Command, CommandInput } from "../command.ts";
-import { callOnce, CONFIG_OPTION } from "../operatorClient.ts";
 import type { RescanOutput } from "../../operator/rescanTarget.ts";
-import { toJson } from "../../operator/process/terminal.ts";
+import { operatorCommand } from "../operatorCommand.ts";
 
-export const rescan: Command = {
-  name: "rescan",
-  summary: "Read a transaction or an intent's inbox from the chain again; recorded deposits do not count twice",
+export const rescan = operatorCommand({
+  operation: "rescan",
+  summary: "read the chain again for an intent or a transaction",
+  help: "Read a transaction or an intent's inbox from the chain again; recorded deposits do not count twice",
   positionals: [{ name: "target", summary: "intent id (pi_…) or transaction hash (0x…)" }],
   options: {
     chain: { value: "CHAIN", summary: `look up the transaction on this chain only: ${CHAIN_NAME_FORMS}` },
     blocks: { value: "COUNT", summary: "blocks to search for transfers of an inbox; default 50000" },
-    ...CONFIG_OPTION,
   },
   examples: ["tributary rescan pi_3x7…", "tributary rescan 0x5c50… --chain base"],
-  run: runRescan,
-};
+  print: (rescans) => rescans.flatMap(formatRescan),
+});
 
 const OUTCOME_TEXTS: Readonly<Record<RescanOutput["outcome"], string>> = {
   read: "read again",
@@ -24,15 +22,6 @@ const OUTCOME_TEXTS: Readonly<Record<RescanOutput["outcome"], string>> = {
   ahead: "the block is not scanned yet; the watcher reads it later",
   unwatched: "never scanned: check its providers with `tributary doctor`",
 };
-
-async function runRescan(input: CommandInput): Promise<number> {
-  const { positionals, values, terminal, asJson } = input;
-  const request = { target: positionals[0], chain: values["chain"], blocks: values["blocks"] };
-  const rescans = await callOnce(input, "rescan", request);
-  if (asJson) terminal.out(toJson(rescans));
-  else for (const line of rescans.flatMap(formatRescan)) terminal.out(line);
-  return 0;
-}
 
 function formatRescan({ chainName, outcome, recorded }: RescanOutput): string[] {
   const found = outcome === "read" ? `, ${recorded.length === 0 ? "nothing new" : `${recorded.length} new`}` : "";

@@ -7,44 +7,11 @@ import { routesToWire, termsToWire } from "@tributary/inbox/wire";
 import { InboxInputError, parseInboxEntries, readEntries, type VerifiedInbox } from "@tributary/recover/parseInboxes";
 import { formatDay } from "@tributary/recover/format";
 import { resolveChainId, findChainByName } from "../../config/chainName.ts";
-import type { Command, CommandInput } from "../command.ts";
+import type { CommandInput } from "../command.ts";
 import { CommandError, UsageError } from "../../operator/errors.ts";
 import { readAddress, readBridges, readFileText } from "../recover/recoverInput.ts";
 import { readSolanaIntents, verifySolanaIntent, type InboxVerdict, type SolanaIntent } from "../solana/verify.ts";
 import { toJson, type Terminal } from "../../operator/process/terminal.ts";
-
-export const verify: Command = {
-  name: "verify",
-  summary: "Check offline that an inbox pays only your payout wallet, less the fee",
-  positionals: [{ name: "file", summary: "one or more intents as the API returned them; - reads standard input" }],
-  options: {
-    payout: { value: "ADDRESS", summary: "your payout wallet, from your own records and not from the API" },
-    program: { value: "ADDRESS", summary: "on Solana: your inbox program, on a cluster without a published one" },
-    rpc: { value: "URL", summary: "on Solana: also read the program's code and authority from this cluster" },
-    inbox: { value: "ADDRESS", summary: "address that the payer saw; default the intent's inbox" },
-    token: { value: "ADDRESS", summary: "expected payout token" },
-    chain: {
-      value: "CHAIN",
-      summary: "expected payout chain: chain id or CAIP-2; for public EVM networks also slug or name",
-    },
-    "fee-bps-max": { value: "NUMBER", summary: "highest accepted fee, in hundredths of a percent" },
-    recovery: {
-      value: "ADDRESS",
-      summary: "your recovery address, if it is not the payout wallet; terms without one then fail",
-    },
-    "routes-root": {
-      value: "HASH",
-      summary: "root of the accepted cross-chain routes; default those that only bridge USDC to the same inbox",
-    },
-    bridges: { value: "FILE", summary: "Circle's contracts on chains that this release does not know, as JSON" },
-  },
-  examples: [
-    "tributary verify intent.json --payout 0x7099…79C8",
-    "curl -s …/api/v1/intents/pi_… | tributary verify - --payout 0x7099…79C8 --chain 8453 --fee-bps-max 50",
-    "tributary verify intent.json --payout 9xQe…Fin --rpc https://api.mainnet-beta.solana.com",
-  ],
-  run: runVerify,
-};
 
 const REASON_TEXTS: Partial<Record<NonNullable<InboxVerdict["reason"]>, string>> = {
   wrong_address: "the address does not match these terms",
@@ -60,7 +27,7 @@ const REASON_TEXTS: Partial<Record<NonNullable<InboxVerdict["reason"]>, string>>
     "it allows cross-chain routes that you did not accept, or does not list them; name chains that this release does not know, such as local ones, with --bridges",
 };
 
-async function runVerify(input: CommandInput): Promise<number> {
+export async function runVerify(input: CommandInput): Promise<number> {
   const { positionals, values, terminal, asJson } = input;
   if (values["payout"] === undefined)
     throw new UsageError("Missing option --payout ADDRESS: the wallet that you expect to be paid.");

@@ -9,7 +9,8 @@ import { formatFields, toJson, type Style, type Terminal } from "../../operator/
 
 export const watchStatus: Command = {
   name: "watch status",
-  summary: "Show the scan progress of each chain, the time it still needs, and the state of its providers",
+  summary: "show the scan progress of each chain and its providers",
+  help: "Show the scan progress of each chain, the time it still needs, and the state of its providers",
   positionals: [],
   options: {
     follow: { summary: "refresh every 2 seconds until interrupted, with a progress bar for each chain" },

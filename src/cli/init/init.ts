@@ -18,7 +18,8 @@ const PLACEHOLDER_DATABASE = "postgres://placeholder/placeholder";
 
 export const init: Command = {
   name: "init",
-  summary: "Ask for the settings and write a commented configuration file; overwrite nothing",
+  summary: "ask for the settings and write a configuration file",
+  help: "Ask for the settings and write a commented configuration file; overwrite nothing",
   positionals: [{ name: "file", summary: `the file to write; default ${FILE_DEFAULT}`, isOptional: true }],
   options: {
     ...Object.fromEntries(PROMPTS.map(({ option, placeholder, summary }) => [option, { value: placeholder, summary }])),

@@ -1,13 +1,12 @@
 import { CHAIN_NAME_FORMS } from "../../config/chainName.ts";
-import type { Command, CommandInput } from "../command.ts";
-import { PAGE_OPTIONS, printPage, readPageOptions } from "../listPage.ts";
-import { callOnce, CONFIG_OPTION } from "../operatorClient.ts";
 import type { AccountOutput } from "../../operator/accountOperations.ts";
-import { formatFields, formatTable, toJson, type Terminal } from "../../operator/process/terminal.ts";
+import { formatFields, formatTable, type Terminal } from "../../operator/process/terminal.ts";
+import { operatorCommand, operatorListCommand } from "../operatorCommand.ts";
 
-export const accountsCreate: Command = {
-  name: "accounts create",
-  summary: "Create a merchant account with the default destination of its intents",
+export const accountsCreate = operatorCommand({
+  operation: "accounts create",
+  summary: "create a merchant account",
+  help: "Create a merchant account with the default destination of its intents",
   positionals: [{ name: "name", summary: "the merchant's name" }],
   options: {
     chain: { value: "CHAIN", summary: `payout chain: ${CHAIN_NAME_FORMS}` },
@@ -23,91 +22,22 @@ export const accountsCreate: Command = {
       summary: "address that may recover tokens sent by mistake; default the payout wallet",
     },
     "solana-recovery": { value: "ADDRESS", summary: "the same for payouts on Solana" },
-    ...CONFIG_OPTION,
   },
   examples: ['tributary accounts create "Harbor Books" --chain dev-one --wallet 0x… --fee-bps 50'],
-  run: runCreate,
-};
-
-export const accountsList: Command = {
-  name: "accounts list",
-  summary: "List the merchant accounts, oldest first",
-  positionals: [],
-  options: { ...PAGE_OPTIONS, ...CONFIG_OPTION },
-  examples: ["tributary accounts list"],
-  run: runList,
-};
-
-const ACCOUNT = { name: "accountId", summary: "account id (acct_…)" } as const;
-
-export const accountsShow: Command = {
-  name: "accounts show",
-  summary: "Show every field of a merchant account",
-  positionals: [ACCOUNT],
-  options: CONFIG_OPTION,
-  examples: ["tributary accounts show acct_3x7…"],
-  run: runShow,
-};
-
-export const accountsSuspend: Command = {
-  name: "accounts suspend",
-  summary: "Reject every key of an account, in all processes within a second; payments still settle",
-  positionals: [ACCOUNT],
-  options: CONFIG_OPTION,
-  examples: ["tributary accounts suspend acct_3x7…"],
-  run: (input) => runSetStatus(input, "accounts suspend"),
-};
-
-export const accountsResume: Command = {
-  name: "accounts resume",
-  summary: "Accept the keys of a suspended account again",
-  positionals: [ACCOUNT],
-  options: CONFIG_OPTION,
-  examples: ["tributary accounts resume acct_3x7…"],
-  run: (input) => runSetStatus(input, "accounts resume"),
-};
-
-async function runSetStatus(input: CommandInput, operation: "accounts suspend" | "accounts resume"): Promise<number> {
-  const { positionals, terminal, asJson } = input;
-  const account = await callOnce(input, operation, { accountId: positionals[0] });
-  terminal.out(asJson ? toJson(account) : `${account.accountId} (${account.name}) is ${account.status}.`);
-  return 0;
-}
-
-async function runCreate(input: CommandInput): Promise<number> {
-  const { values, positionals, terminal, asJson } = input;
-  const account = await callOnce(input, "accounts create", {
-    name: positionals[0],
-    chain: values["chain"],
-    wallet: values["wallet"],
-    currency: values["currency"],
-    feeBps: values["fee-bps"],
-    underpayToleranceBps: values["underpay-tolerance-bps"],
-    recovery: values["recovery"],
-    solanaRecovery: values["solana-recovery"],
-  });
-  if (asJson) terminal.out(toJson(account));
-  else {
-    for (const line of formatFields(terminal, toAccountFields(account))) terminal.out(line);
-    noteWarnings(account, terminal);
+  print: (account, { terminal }) => formatFields(terminal, toAccountFields(account)),
+  note: (account, { asJson, terminal, values }) => {
+    if (asJson) return [];
     const config = values["config"] === undefined ? "" : ` --config ${shellQuote(values["config"])}`;
-    terminal.note(`Next: tributary keys create ${account.accountId}${config}`);
-  }
-  return 0;
-}
+    return [...formatWarnings(account, terminal), `Next: tributary keys create ${account.accountId}${config}`];
+  },
+});
 
-export function noteWarnings({ warnings }: { warnings: readonly string[] }, terminal: Terminal): void {
-  for (const warning of warnings) terminal.note(`${terminal.paint("yellow", "warning:")} ${warning}`);
-}
-
-/** Quotes one argument for a POSIX shell. */
-function shellQuote(word: string): string {
-  return /^[\w./:@=+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
-}
-
-async function runList(input: CommandInput): Promise<number> {
-  const page = await callOnce(input, "accounts list", readPageOptions(input));
-  printPage(input, page, (accounts) => {
+export const accountsList = operatorListCommand({
+  operation: "accounts list",
+  summary: "list the merchant accounts",
+  help: "List the merchant accounts, oldest first",
+  examples: ["tributary accounts list"],
+  printRows: (accounts, { terminal }) => {
     const rows = accounts.map(({ accountId, name, status, payout, feeBps }) => [
       accountId,
       name,
@@ -116,17 +46,46 @@ async function runList(input: CommandInput): Promise<number> {
       payout?.wallet ?? "",
       `${feeBps} bps`,
     ]);
-    return formatTable(input.terminal, ["account", "name", "status", "paid in", "wallet", "fee"], rows);
-  });
-  return 0;
+    return formatTable(terminal, ["account", "name", "status", "paid in", "wallet", "fee"], rows);
+  },
+});
+
+const ACCOUNT = { name: "accountId", summary: "account id (acct_…)" } as const;
+
+export const accountsShow = operatorCommand({
+  operation: "accounts show",
+  summary: "show one merchant account",
+  help: "Show every field of a merchant account",
+  positionals: [ACCOUNT],
+  examples: ["tributary accounts show acct_3x7…"],
+  print: (account, { terminal }) => formatFields(terminal, toAccountFields(account)),
+});
+
+export const accountsSuspend = operatorCommand({
+  operation: "accounts suspend",
+  summary: "reject all keys of an account",
+  help: "Reject every key of an account, in all processes within a second; payments still settle",
+  positionals: [ACCOUNT],
+  examples: ["tributary accounts suspend acct_3x7…"],
+  print: (account) => [`${account.accountId} (${account.name}) is ${account.status}.`],
+});
+
+export const accountsResume = operatorCommand({
+  operation: "accounts resume",
+  summary: "accept the keys of a suspended account again",
+  help: "Accept the keys of a suspended account again",
+  positionals: [ACCOUNT],
+  examples: ["tributary accounts resume acct_3x7…"],
+  print: (account) => [`${account.accountId} (${account.name}) is ${account.status}.`],
+});
+
+export function formatWarnings({ warnings }: { warnings: readonly string[] }, terminal: Terminal): string[] {
+  return warnings.map((warning) => `${terminal.paint("yellow", "warning:")} ${warning}`);
 }
 
-async function runShow(input: CommandInput): Promise<number> {
-  const { positionals, terminal, asJson } = input;
-  const account = await callOnce(input, "accounts show", { accountId: positionals[0] });
-  if (asJson) terminal.out(toJson(account));
-  else for (const line of formatFields(terminal, toAccountFields(account))) terminal.out(line);
-  return 0;
+/** Quotes one argument for a POSIX shell. */
+function shellQuote(word: string): string {
+  return /^[\w./:@=+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 export function toAccountFields(account: AccountOutput): [string, string][] {

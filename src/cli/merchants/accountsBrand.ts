@@ -1,15 +1,16 @@
 import { readFile } from "node:fs/promises";
-import type { Command, CommandInput } from "../command.ts";
-import { callOnce, CONFIG_OPTION } from "../operatorClient.ts";
 import type { BrandOutput } from "../../operator/accountOperations.ts";
 import { UsageError } from "../../operator/errors.ts";
-import { formatFields, toJson } from "../../operator/process/terminal.ts";
+import { formatFields } from "../../operator/process/terminal.ts";
+import type { TypedFields } from "../operatorClient.ts";
+import { operatorCommand } from "../operatorCommand.ts";
 
 const REMOVE = "none";
 
-export const accountsBrand: Command = {
-  name: "accounts brand",
-  summary: `Change how an account's checkout looks. "${REMOVE}" removes a value; without options it shows them`,
+export const accountsBrand = operatorCommand({
+  operation: "accounts brand",
+  summary: "change how an account's checkout looks",
+  help: `Change how an account's checkout looks. "${REMOVE}" removes a value; without options it shows them`,
   positionals: [{ name: "accountId", summary: "account id (acct_…)" }],
   options: {
     accent: {
@@ -21,36 +22,20 @@ export const accountsBrand: Command = {
     font: { value: "NAMES", summary: 'fonts of the payer\'s device, such as "Inter, sans-serif"' },
     logo: { value: "FILE", summary: "PNG or SVG of at most 32 KiB" },
     support: { value: "ADDRESS", summary: "https:// URL or mail address that payers ask; default the service's" },
-    ...CONFIG_OPTION,
   },
   examples: [
     'tributary accounts brand acct_3x7… --accent "#7a1f3d" --logo logo.svg',
     "tributary accounts brand acct_3x7…",
   ],
-  run: runUpdate,
-};
+  async prepare({ accountId, ...fields }) {
+    const given = Object.entries(fields).map(([name, value]) => [name, value === REMOVE ? null : value] as const);
+    const { logo, ...brand } = Object.fromEntries(given);
+    return { accountId, ...brand, logo: await readLogo(logo) };
+  },
+  print: (brand, { terminal }) => formatFields(terminal, toFields(brand)),
+});
 
-async function runUpdate(input: CommandInput): Promise<number> {
-  const { positionals, values, terminal, asJson } = input;
-  const brand = await callOnce(input, "accounts brand", {
-    accountId: positionals[0],
-    accent: orNull(values["accent"]),
-    accentDark: orNull(values["accent-dark"]),
-    radiusPx: orNull(values["radius-px"]),
-    font: orNull(values["font"]),
-    support: orNull(values["support"]),
-    logo: await readLogo(orNull(values["logo"])),
-  });
-  if (asJson) terminal.out(toJson(brand));
-  else for (const line of formatFields(terminal, toFields(brand))) terminal.out(line);
-  return 0;
-}
-
-function orNull(value: string | undefined): string | null | undefined {
-  return value === REMOVE ? null : value;
-}
-
-async function readLogo(file: string | null | undefined): Promise<string | null | undefined> {
+async function readLogo(file: TypedFields[string]): Promise<TypedFields[string]> {
   if (typeof file !== "string") return file;
   try {
     return (await readFile(file)).toString("base64");

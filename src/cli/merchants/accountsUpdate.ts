@@ -1,9 +1,8 @@
 import { CHAIN_NAME_FORMS } from "../../config/chainName.ts";
 import { UsageError } from "../../operator/errors.ts";
 import { formatFields, toJson } from "../../operator/process/terminal.ts";
-import type { Command, CommandInput } from "../command.ts";
-import { callOnce, CONFIG_OPTION } from "../operatorClient.ts";
-import { noteWarnings, toAccountFields } from "./accounts.ts";
+import { operatorCommand } from "../operatorCommand.ts";
+import { formatWarnings, toAccountFields } from "./accounts.ts";
 
 const FIELDS = {
   name: { value: "NAME", summary: "the merchant's name" },
@@ -21,51 +20,28 @@ const FIELDS = {
   origins: { value: "LIST", summary: 'origins of its intents, such as base:usdc,optimism:usdc; "none": all' },
 } as const;
 
-export const accountsUpdate: Command = {
-  name: "accounts update",
-  summary: "Change an account; existing intents keep what they pinned",
+export const accountsUpdate = operatorCommand({
+  operation: "accounts update",
+  summary: "change an account; existing intents keep what they pinned",
+  help: "Change an account; existing intents keep what they pinned",
   positionals: [{ name: "accountId", summary: "account id (acct_…)" }],
-  options: { ...FIELDS, ...CONFIG_OPTION },
+  options: FIELDS,
   examples: [
     "tributary accounts update acct_3x7… --fee-bps 30",
     "tributary accounts update acct_3x7… --origins base:usdc,optimism:usdc",
   ],
-  run: runUpdate,
-};
-
-async function runUpdate(input: CommandInput): Promise<number> {
-  const { positionals, values, terminal, asJson } = input;
-  if (!Object.keys(FIELDS).some((option) => values[option] !== undefined))
-    throw new UsageError(
-      `Name what to change: ${Object.keys(FIELDS)
-        .map((option) => `--${option}`)
-        .join(", ")}.`,
-    );
-  const account = await callOnce(input, "accounts change", {
-    accountId: positionals[0],
-    name: values["name"],
-    chain: values["chain"],
-    wallet: values["wallet"],
-    currency: values["currency"],
-    feeBps: values["fee-bps"],
-    underpayToleranceBps: values["underpay-tolerance-bps"],
-    recovery: values["recovery"],
-    solanaRecovery: values["solana-recovery"],
-    evmChain: values["evm-chain"],
-    evmWallet: values["evm-wallet"],
-    solanaChain: values["solana-chain"],
-    solanaWallet: values["solana-wallet"],
-    origins: values["origins"],
-  });
-  const { payoutBefore, ...shown } = account;
-  if (asJson) terminal.out(toJson(shown));
-  else {
-    for (const line of formatFields(terminal, toAccountFields(shown))) terminal.out(line);
-    noteWarnings(shown, terminal);
-  }
-  if (toJson(payoutBefore) !== toJson(shown.payout))
-    terminal.note(
-      `${terminal.paint("yellow", "warning:")} new intents of this account are paid to ${shown.payout?.wallet ?? "none"} on ${shown.payout?.chain ?? "none"}, before to ${payoutBefore?.wallet ?? "none"}. Existing intents keep their payout. The account's events record the change.`,
-    );
-  return 0;
-}
+  prepare(fields, { values }) {
+    if (Object.keys(FIELDS).some((option) => values[option] !== undefined)) return fields;
+    const options = Object.keys(FIELDS).map((option) => `--${option}`);
+    throw new UsageError(`Name what to change: ${options.join(", ")}.`);
+  },
+  json: ({ payoutBefore: _before, ...account }) => account,
+  print: (account, { terminal }) => formatFields(terminal, toAccountFields(account)),
+  note: ({ payoutBefore: before, ...account }, { asJson, terminal }) => {
+    const { payout } = account;
+    const warnings = asJson ? [] : formatWarnings(account, terminal);
+    if (toJson(before) === toJson(payout)) return warnings;
+    const warning = `new intents of this account are paid to ${payout?.wallet ?? "none"} on ${payout?.chain ?? "none"}, before to ${before?.wallet ?? "none"}. Existing intents keep their payout. The account's events record the change.`;
+    return [...warnings, ...formatWarnings({ warnings: [warning] }, terminal)];
+  },
+});

@@ -1,6 +1,7 @@
 import { systemTimer } from "../../kernel/clock.ts";
 import type { Command, CommandInput } from "../command.ts";
-import { callOnce, CONFIG_OPTION, openOperatorClient } from "../operatorClient.ts";
+import { CONFIG_OPTION, openOperatorClient } from "../operatorClient.ts";
+import { operatorCommand, readFields } from "../operatorCommand.ts";
 import type { EventOutput } from "../../operator/eventOperations.ts";
 import { waitForShutdown } from "../../operator/process/shutdown.ts";
 import { toJson, type Terminal } from "../../operator/process/terminal.ts";
@@ -14,52 +15,42 @@ const FILTERS = {
   ...CONFIG_OPTION,
 };
 
-export const eventsList: Command = {
-  name: "events list",
-  summary: "List the latest events, oldest first",
-  positionals: [],
+export const eventsList = operatorCommand({
+  operation: "events list",
+  summary: "list the latest events",
+  help: "List the latest events, oldest first",
   options: {
     ...FILTERS,
     cursor: { value: "CURSOR", summary: "show the events before this one: the cursor that a page ends with" },
   },
   examples: ["tributary events list --intent pi_3x7…", "tributary events list --limit 100 --cursor evt_7k2…"],
-  run: runList,
-};
+  json: ({ events }) => events,
+  print: ({ events }, { terminal }) => events.map((event) => formatEvent(event, terminal)),
+  note: ({ nextCursor }) => (nextCursor === null ? [] : [`Earlier events: --cursor ${nextCursor}`]),
+});
 
 export const eventsTail: Command = {
   name: "events tail",
-  summary: "Show the latest events, then each new event until interrupted",
+  summary: "follow new events",
+  help: "Show the latest events, then each new event until interrupted",
   positionals: [],
   options: FILTERS,
   examples: ["tributary events tail", "tributary events tail --json | jq .type"],
   run: runTail,
 };
 
-function readFilters({ values }: CommandInput): Record<string, string | undefined> {
-  return { accountId: values["account"], intentId: values["intent"], limit: values["limit"] };
-}
-
-async function runList(input: CommandInput): Promise<number> {
-  const filters = { ...readFilters(input), cursor: input.values["cursor"] };
-  const { events, nextCursor } = await callOnce(input, "events list", filters);
-  if (input.asJson) input.terminal.out(toJson(events));
-  else for (const event of events) input.terminal.out(formatEvent(event, input.terminal));
-  if (nextCursor !== null) input.terminal.note(`Earlier events: --cursor ${nextCursor}`);
-  return 0;
-}
-
 async function runTail(input: CommandInput): Promise<number> {
   const operator = await openOperatorClient(input);
   const ending = new AbortController();
   void waitForShutdown({ signal: input.terminal.outputClosed }).then(() => ending.abort());
   try {
-    let page = await operator.call("events list", readFilters(input));
+    let page = await operator.call("events list", readFields([], input));
     while (!ending.signal.aborted) {
       for (const event of page.events)
         input.terminal.out(input.asJson ? toJson(event) : formatEvent(event, input.terminal));
       await systemTimer.sleep(INTERVAL_MS, ending.signal);
       page = await operator.call("events list", {
-        ...readFilters(input),
+        ...readFields([], input),
         after: page.after,
       });
     }

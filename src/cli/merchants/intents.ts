@@ -1,47 +1,57 @@
 import type { DepositRecord } from "../../deposit/depositRecord.ts";
 import { formatUnits } from "../../kernel/units.ts";
-import type { SettlementRecord } from "../../settlement/settlementRecord.ts";
-import type { Command, CommandInput } from "../command.ts";
-import { PAGE_OPTIONS, printPage, readPageOptions } from "../listPage.ts";
-import { callOnce, CONFIG_OPTION, openOperatorClient } from "../operatorClient.ts";
 import type { IntentSnapshot } from "../../operator/intentOperations.ts";
 import { formatFields, formatTable, toJson, type Terminal } from "../../operator/process/terminal.ts";
+import type { SettlementRecord } from "../../settlement/settlementRecord.ts";
+import type { Command, CommandInput } from "../command.ts";
+import { CONFIG_OPTION, openOperatorClient } from "../operatorClient.ts";
+import { operatorCommand, operatorListCommand } from "../operatorCommand.ts";
 
-export const intentsList: Command = {
-  name: "intents list",
-  summary: "List payment intents of all accounts, newest first",
-  positionals: [],
+export const intentsList = operatorListCommand({
+  operation: "intents list",
+  summary: "list payment intents, newest first",
+  help: "List payment intents of all accounts, newest first",
   options: {
     account: { value: "ID", summary: "only intents of this account" },
     status: { value: "STATUS", summary: "only intents in this status: active, settled or archived" },
-    ...PAGE_OPTIONS,
-    ...CONFIG_OPTION,
   },
   examples: ["tributary intents list --status active --limit 5"],
-  run: runList,
-};
+  printRows: (intents, { terminal }) => {
+    const rows = intents.map(({ intentId, accountId, status, paymentStatus, amounts, payout, merchantReference }) => [
+      intentId,
+      accountId,
+      status,
+      paymentStatus,
+      `${formatAmount(amounts.countedUnits, payout.decimals)} of ${formatAmount(amounts.priceUnits, payout.decimals)} ${symbolOf(payout)}`,
+      payout.railId,
+      merchantReference ?? "",
+    ]);
+    return formatTable(terminal, ["intent", "account", "status", "payment", "counted", "rail", "reference"], rows);
+  },
+});
 
-export const intentsShow: Command = {
-  name: "intents show",
-  summary: "Show one payment intent with its deposits and settlements",
+export const intentsShow = operatorCommand({
+  operation: "intents show",
+  summary: "show one payment intent with its deposits and settlements",
+  help: "Show one payment intent with its deposits and settlements",
   positionals: [{ name: "intentId", summary: "intent id (pi_…)" }],
-  options: CONFIG_OPTION,
   examples: ["tributary intents show pi_3x7…"],
-  run: runShow,
-};
+  print: (snapshot, { terminal }) => formatIntent(snapshot, terminal),
+});
 
-export const intentsArchive: Command = {
-  name: "intents archive",
-  summary: "Archive a payment intent: it frees its destination, and later deposits are still paid out",
+export const intentsArchive = operatorCommand({
+  operation: "intents archive",
+  summary: "archive a payment intent and free its destination",
+  help: "Archive a payment intent: it frees its destination, and later deposits are still paid out",
   positionals: [{ name: "intentId", summary: "intent id (pi_…)" }],
-  options: CONFIG_OPTION,
   examples: ["tributary intents archive pi_3x7…"],
-  run: runArchive,
-};
+  print: ({ intentId, status }) => [`${intentId} is ${status}. Later deposits are still paid out.`],
+});
 
 export const intentsExport: Command = {
   name: "intents export",
-  summary: "Print the terms of all intents as JSON lines: what `recover` needs without this service",
+  summary: "print the terms of all intents, for recovery without the service",
+  help: "Print the terms of all intents as JSON lines: what `recover` needs without this service",
   positionals: [],
   options: { account: { value: "ID", summary: "only intents of this account" }, ...CONFIG_OPTION },
   examples: ["tributary intents export > intents.jsonl", "tributary intents export --account acct_3x7… > books.jsonl"],
@@ -69,40 +79,6 @@ async function runExport(input: CommandInput): Promise<number> {
     await operator.close();
   }
   terminal.note(`${count} intents. Keep them away from this service; they contain no secret.`);
-  return 0;
-}
-
-async function runList(input: CommandInput): Promise<number> {
-  const { values, terminal } = input;
-  const filters = { accountId: values["account"], status: values["status"], ...readPageOptions(input) };
-  const page = await callOnce(input, "intents list", filters);
-  printPage(input, page, (intents) => {
-    const rows = intents.map(({ intentId, accountId, status, paymentStatus, amounts, payout, merchantReference }) => [
-      intentId,
-      accountId,
-      status,
-      paymentStatus,
-      `${formatAmount(amounts.countedUnits, payout.decimals)} of ${formatAmount(amounts.priceUnits, payout.decimals)} ${symbolOf(payout)}`,
-      payout.railId,
-      merchantReference ?? "",
-    ]);
-    return formatTable(terminal, ["intent", "account", "status", "payment", "counted", "rail", "reference"], rows);
-  });
-  return 0;
-}
-
-async function runArchive(input: CommandInput): Promise<number> {
-  const { positionals, terminal, asJson } = input;
-  const intent = await callOnce(input, "intents archive", { intentId: positionals[0] });
-  terminal.out(asJson ? toJson(intent) : `${intent.intentId} is ${intent.status}. Later deposits are still paid out.`);
-  return 0;
-}
-
-async function runShow(input: CommandInput): Promise<number> {
-  const { positionals, terminal, asJson } = input;
-  const snapshot = await callOnce(input, "intents show", { intentId: positionals[0] });
-  if (asJson) terminal.out(toJson(snapshot));
-  else for (const line of formatIntent(snapshot, terminal)) terminal.out(line);
   return 0;
 }
 

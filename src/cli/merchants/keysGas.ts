@@ -1,4 +1,3 @@
-import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { writeFileSync } from "node:fs";
 import { CommandError } from "../../operator/errors.ts";
 import { toJson } from "../../operator/process/terminal.ts";
@@ -8,7 +7,8 @@ const OWNER_ONLY_MODE = 0o600;
 
 export const keysGas: Command = {
   name: "keys gas",
-  summary: "Make the key that pays gas on an EVM chain, in a file that only you can read; print its address",
+  summary: "make the key that pays gas, in a file",
+  help: "Make the key that pays gas on an EVM chain, in a file that only you can read; print its address",
   positionals: [{ name: "file", summary: "the file to write, for gasKeyFile of a chain" }],
   options: {},
   examples: ["tributary keys gas base.key"],
@@ -16,6 +16,7 @@ export const keysGas: Command = {
 };
 
 async function makeKey({ positionals: [file = ""], terminal, asJson }: CommandInput): Promise<number> {
+  const { generatePrivateKey, privateKeyToAccount } = await import("viem/accounts");
   const key = generatePrivateKey();
   const { address } = privateKeyToAccount(key);
   try {

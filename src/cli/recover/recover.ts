@@ -3,7 +3,7 @@ import type { ParsedIntents } from "@tributary/recover/parseIntents";
 import { createPatientRequester } from "@tributary/recover/rpc/patientRequester";
 import { JsonRpcClient } from "../../chain/rpc/jsonRpcClient.ts";
 import { systemTimer } from "../../kernel/clock.ts";
-import type { Command, CommandInput } from "../command.ts";
+import type { CommandInput } from "../command.ts";
 import { CommandError, UsageError } from "../../operator/errors.ts";
 import { parseIntentFile, readFileText, readRpcUrls } from "./recoverInput.ts";
 import { recoverOnEvm } from "./recoverOnEvm.ts";
@@ -11,63 +11,6 @@ import type { ChainAccess } from "./recoverOptions.ts";
 import { formatSolanaBurns } from "../solana/burned.ts";
 import { readSolanaOptions, recoverOnSolana, toSolanaOutput, type SolanaRecovery } from "../solana/recover.ts";
 import { toJson, type Terminal } from "../../operator/process/terminal.ts";
-
-export const recover: Command = {
-  name: "recover",
-  summary: "Show the balances of inboxes, and settle, bridge or rescue them, with only their terms and an RPC URL",
-  positionals: [
-    {
-      name: "file",
-      summary: "intents as the API returned them, or their inboxTerms, as JSON or JSON lines; - reads standard input",
-    },
-  ],
-  options: {
-    rpc: { value: "URLS", summary: "JSON-RPC URLs, one for each chain, separated by commas" },
-    settle: { summary: "settle inboxes to their payout wallets; any key with gas money works" },
-    bridge: {
-      summary:
-        "send USDC that is paid out on another chain there, to the intent's own inbox; any key with gas money works",
-    },
-    fast: { summary: "bridge in seconds for a fee, instead of waiting until the chain is final" },
-    receive: {
-      value: "HASHES",
-      summary: "on the payout's chain: receive what these transactions bridged, and settle it; any key works",
-    },
-    message: { value: "HEX", summary: "receive this message of the attestation service, without asking it" },
-    attestation: { value: "HEX", summary: "signature of --message" },
-    rescue: { summary: "withdraw what only the recovery address may withdraw; needs its key" },
-    to: {
-      value: "ADDRESS",
-      summary:
-        "wallet that receives what is rescued; default the payout wallet, on other chains and on Solana the sender",
-    },
-    token: {
-      value: "ADDRESSES",
-      summary: "recover only these tokens, even if the search does not find them; separated by commas",
-    },
-    "from-block": { value: "NUMBER", summary: "first block of the search for tokens; default 0" },
-    "max-fee-gwei": {
-      value: "GWEI",
-      summary: "highest gas price of a transaction; default the network's, which is 500 on an unknown one",
-    },
-    "attestation-url": { value: "URL", summary: "attestation service; default Circle's of the network" },
-    bridges: { value: "FILE", summary: "Circle's contracts on chains that this release does not know, as JSON" },
-    program: { value: "ADDRESS", summary: "on Solana: the inbox program of a cluster without a published one" },
-    "key-file": {
-      value: "FILE",
-      summary: "the sender's private key, default TRIBUTARY_RECOVER_KEY; on Solana as solana-keygen writes it",
-    },
-  },
-  examples: [
-    "tributary recover intent.json --rpc https://mainnet.base.org",
-    "tributary recover intents.jsonl --rpc https://mainnet.base.org --settle --key-file gas.key",
-    "tributary recover intent.json --rpc https://arb1.arbitrum.io/rpc --bridge --key-file gas.key",
-    "tributary recover intent.json --rpc https://mainnet.base.org --receive 0x5e1d…c0de --key-file gas.key",
-    "tributary recover intent.json --rpc https://mainnet.optimism.io --rescue --key-file recovery.key",
-    "tributary recover intent.json --rpc https://api.mainnet-beta.solana.com --settle --key-file fees.json",
-  ],
-  run: runRecover,
-};
 
 const RPC_MS_MAX = 30_000;
 const CONNECTIONS_MAX = 8;
@@ -85,7 +28,7 @@ const EVM_OPTIONS = [
   "attestation-url",
 ] as const;
 
-async function runRecover(input: CommandInput): Promise<number> {
+export async function runRecover(input: CommandInput): Promise<number> {
   const { positionals, values, terminal } = input;
   const urls = readRpcUrls(values["rpc"]);
   const file = positionals[0] ?? "-";

@@ -3,8 +3,8 @@ import { formatUnits, parseUnits } from "../../kernel/units.ts";
 import { resolveChainId, findChainByName, unknownChainMessage, type NamedChain } from "../../config/chainName.ts";
 import { UsageError } from "../../operator/errors.ts";
 import { findKnownChain } from "../../config/knownChains.ts";
-import type { DevManifest } from "../../dev/devManifest.ts";
-import type { ManifestChain } from "../../dev/manifestChain.ts";
+import type { DevManifest } from "../../dev/manifest.ts";
+import type { ManifestChain } from "../../dev/manifest.ts";
 import type { IntentSnapshot } from "../../operator/intentOperations.ts";
 
 // Chooses chain, token and amount of a payment from the options. The intent gives the defaults.

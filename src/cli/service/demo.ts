@@ -4,7 +4,7 @@ import type { Command, CommandInput } from "../command.ts";
 import { CommandError, UsageError } from "../../operator/errors.ts";
 import { SCENARIOS, type ScenarioResult } from "../../dev/demo/scenarios.ts";
 import type { Check, DemoContext } from "../../dev/demo/context.ts";
-import type { DevManifest } from "../../dev/devManifest.ts";
+import { isDevManifest, type DevManifest } from "../../dev/manifest.ts";
 import { findRunningProcess } from "../../operator/control/callControl.ts";
 import { readViaApi } from "../../operator/client/intentSnapshot.ts";
 import { toJson, type Terminal } from "../../operator/process/terminal.ts";
@@ -14,7 +14,8 @@ const TIMEOUT_S_DEFAULT = 120;
 
 export const demo: Command = {
   name: "demo",
-  summary: "Run sample payments from create to payout, and check every amount on the chain",
+  summary: "run sample payments and check every amount on the chain",
+  help: "Run sample payments from create to payout, and check every amount on the chain",
   positionals: [],
   options: {
     "base-url": {
@@ -111,8 +112,7 @@ async function resolveTarget(input: CommandInput): Promise<DemoTarget> {
   );
   if (named.length > 0) return readTarget(input);
   const running = await findRunningProcess(environment);
-  if (running?.ready !== undefined && running.ready !== null)
-    return toDemoTarget(running.ready as DevManifest, async () => {});
+  if (isDevManifest(running?.ready)) return toDemoTarget(running.ready, async () => {});
   terminal.note("No dev world is running. Starting one for this demo.");
   const { startDev } = await import("../../dev/startDev.ts");
   const world = await startDev({ terminal, environment, keep: undefined, logLevel: "error" });

@@ -2,7 +2,7 @@ import type { Config } from "../../config/config.ts";
 import type { Command, CommandInput } from "../command.ts";
 import { namespaceOf, referenceOf } from "../../kernel/caip.ts";
 import { CommandError, UsageError } from "../../operator/errors.ts";
-import type { DevManifest } from "../../dev/devManifest.ts";
+import type { DevManifest } from "../../dev/manifest.ts";
 import type { DevWorld } from "../../dev/startDev.ts";
 import { drain, exitOnUncaught, waitForShutdown } from "../../operator/process/shutdown.ts";
 import { toJson, type Terminal } from "../../operator/process/terminal.ts";
@@ -11,7 +11,8 @@ const LOG_LEVELS: readonly Config["logLevel"][] = ["silent", "error", "warn", "i
 
 export const dev: Command = {
   name: "dev",
-  summary: "Start a local world: two EVM chains and Solana with tokens, two merchants, API, checkout and explorer",
+  summary: "start a local world: chains, tokens, merchants, API",
+  help: "Start a local world: two EVM chains and Solana with tokens, two merchants, API, checkout and explorer",
   positionals: [],
   options: {
     keep: { value: "DIR", summary: "store chains and database in DIR for the next run; default nothing is stored" },

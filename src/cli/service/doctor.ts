@@ -6,7 +6,8 @@ import { toJson, type Terminal } from "../../operator/process/terminal.ts";
 
 export const doctor: Command = {
   name: "doctor",
-  summary: "Check chains, gas, sums and stuck payments; change nothing, and exit with 1 when a check fails",
+  summary: "check chains, gas, sums and stuck payments",
+  help: "Check chains, gas, sums and stuck payments; change nothing, and exit with 1 when a check fails",
   positionals: [],
   options: {
     ledger: { summary: "instead run every check of the ledger and compare it with the chains" },

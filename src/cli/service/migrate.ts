@@ -4,7 +4,8 @@ import { toJson } from "../../operator/process/terminal.ts";
 
 export const migrate: Command = {
   name: "migrate",
-  summary: "Bring the schema of the database up to date, and do nothing else",
+  summary: "bring the schema of the database up to date",
+  help: "Bring the schema of the database up to date, and do nothing else",
   positionals: [],
   options: { config: { value: "FILE", summary: "configuration file; default TRIBUTARY_CONFIG" } },
   examples: ["tributary migrate --config my.json"],

@@ -3,7 +3,7 @@ import { createApiClient } from "../../operator/client/apiClient.ts";
 import { CHAIN_NAME_FORMS } from "../../config/chainName.ts";
 import type { Command, CommandInput } from "../command.ts";
 import { CommandError, UsageError } from "../../operator/errors.ts";
-import type { DevManifest } from "../../dev/devManifest.ts";
+import { isDevManifest, type DevManifest } from "../../dev/manifest.ts";
 import { findRunningProcess } from "../../operator/control/callControl.ts";
 import { namespaceOf, referenceOf, type Namespace } from "../../kernel/caip.ts";
 import { openPayer } from "../../operator/client/openPayer.ts";
@@ -19,7 +19,8 @@ const BELOW_MINIMUM = "below_minimum";
 
 export const pay: Command = {
   name: "pay",
-  summary: "Send a transfer to an intent's inbox, and wait until the service counts it",
+  summary: "pay an intent and wait until its deposit counts",
+  help: "Send a transfer to an intent's inbox, and wait until the service counts it",
   positionals: [{ name: "intentId", summary: "intent id (pi_…)" }],
   options: {
     amount: { value: "DECIMAL", summary: "amount, such as 12.5; default the rest of the price" },
@@ -116,7 +117,7 @@ async function openSource({ environment }: CommandInput, { api }: PayOptions): P
     throw new CommandError(
       "No running process was found. Start `tributary dev`, or give --base-url and --api-key-env.",
     );
-  return { read: readViaControl(running), manifest: (running.ready as DevManifest | null) ?? undefined };
+  return { read: readViaControl(running), manifest: isDevManifest(running.ready) ? running.ready : undefined };
 }
 
 function resolvePayerKey({ privateKey }: PayOptions, manifest: DevManifest | undefined, namespace: Namespace): string {

@@ -11,7 +11,8 @@ import { toJson } from "../../operator/process/terminal.ts";
 
 export const serve: Command = {
   name: "serve",
-  summary: "Run the service with a configuration file until SIGTERM",
+  summary: "run the service",
+  help: "Run the service with a configuration file until SIGTERM",
   positionals: [],
   options: {
     config: { value: "FILE", summary: "configuration file; default TRIBUTARY_CONFIG" },

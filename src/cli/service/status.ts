@@ -7,7 +7,8 @@ import { CONFIG_OPTION, openOperatorClient } from "../operatorClient.ts";
 
 export const status: Command = {
   name: "status",
-  summary: "Show alarms with their remedies, and what each chain has to do; exit with 1 when there is an alarm",
+  summary: "show alarms and what each chain has to do, as one table",
+  help: "Show alarms with their remedies, and what each chain has to do; exit with 1 when there is an alarm",
   positionals: [],
   options: { watch: { summary: "refresh every 2 seconds until interrupted" }, ...CONFIG_OPTION },
   examples: ["tributary status", "tributary status --watch", "tributary status --json"],

@@ -8,7 +8,7 @@ import type { DevSolana } from "../devSolana.ts";
 import { createApiClient } from "../../operator/client/apiClient.ts";
 import type { LocalChain } from "../chains/localChains.ts";
 import { transferCall } from "../chains/tokens.ts";
-import type { ManifestAccount } from "../devManifest.ts";
+import type { ManifestAccount } from "../manifest.ts";
 import { createDemoWallet, formatBalance, WalletError, type DemoWallet } from "./demoWallet.ts";
 
 // The demo shop of the dev world. Its server uses the API with a merchant's key, and its page uses the SDK, as any shop

@@ -1,0 +1,68 @@
+import type { Command } from "./command.ts";
+import { dev } from "./service/dev.ts";
+import { demo } from "./service/demo.ts";
+import { pay } from "./service/pay.ts";
+import { init } from "./init/init.ts";
+import { restoreMark } from "./service/restoreMark.ts";
+import { serve } from "./service/serve.ts";
+import { migrate } from "./service/migrate.ts";
+import { accountsCreate, accountsList, accountsResume, accountsShow, accountsSuspend } from "./merchants/accounts.ts";
+import { accountsUpdate } from "./merchants/accountsUpdate.ts";
+import { accountsBrand } from "./merchants/accountsBrand.ts";
+import { pageOriginsAdd, pageOriginsList, pageOriginsRemove } from "./merchants/pageOrigins.ts";
+import { keysCreate, keysList, keysRevoke, keysRotate } from "./merchants/keys.ts";
+import { keysGas } from "./merchants/keysGas.ts";
+import { originsDisable, originsEnable, originsList } from "./merchants/origins.ts";
+import { intentsArchive, intentsExport, intentsList, intentsShow } from "./merchants/intents.ts";
+import { eventsList, eventsTail } from "./merchants/events.ts";
+import { rescan } from "./chains/rescan.ts";
+import { status } from "./service/status.ts";
+import { watchStatus } from "./chains/watch.ts";
+import { doctor } from "./service/doctor.ts";
+import { hubDeploy, hubStatus, recover, verify } from "./offlineCommands.ts";
+import { ledgerBalances, ledgerExport } from "./chains/ledger.ts";
+
+/** In the order of the overview. */
+export const COMMANDS: readonly Command[] = [
+  dev,
+  demo,
+  pay,
+  init,
+  serve,
+  migrate,
+  accountsCreate,
+  accountsList,
+  accountsShow,
+  accountsUpdate,
+  accountsBrand,
+  accountsSuspend,
+  accountsResume,
+  pageOriginsAdd,
+  pageOriginsRemove,
+  pageOriginsList,
+  keysCreate,
+  keysList,
+  keysRotate,
+  keysRevoke,
+  keysGas,
+  originsList,
+  originsEnable,
+  originsDisable,
+  intentsList,
+  intentsShow,
+  intentsArchive,
+  intentsExport,
+  eventsList,
+  eventsTail,
+  restoreMark,
+  rescan,
+  status,
+  watchStatus,
+  doctor,
+  verify,
+  recover,
+  hubStatus,
+  hubDeploy,
+  ledgerExport,
+  ledgerBalances,
+];
