@@ -17,13 +17,15 @@ const SCHEMAS = DOCUMENT.components["schemas"] as Readonly<Record<string, Schema
 /** The whole source of the generated file. */
 export function clientTypes(): string {
   const { paths, info } = DOCUMENT;
-  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+  const described = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods as SchemaPart).map(([method, operation]) => ({
       path,
       method,
       operation: operation as SchemaPart,
     })),
   );
+  // A stream is no call with one response: followEvents reads it.
+  const operations = described.filter((each) => !JSON.stringify(each.operation).includes("text/event-stream"));
   const schemas = Object.entries(SCHEMAS).filter(([name]) => !name.startsWith("MetadataLevel"));
   return `// Generated from the API's document; do not edit. npm run generate -w @tributary/client
 

@@ -1,9 +1,11 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { assert } from "../kernel/assert.ts";
 import type { FaultCode } from "../kernel/faults.ts";
+import { authenticate } from "../merchant/keys/authenticate.ts";
+import { checkScope } from "./checks/checkScope.ts";
 import { validateRequest } from "./checks/validateRequest.ts";
 import type { HttpContext } from "./httpContext.ts";
-import type { OperationRequest } from "./operation.ts";
+import type { Operation, OperationRequest } from "./operation.ts";
 import { OPERATIONS } from "./operationList.ts";
 import { compileInputParser } from "./checks/inputParser.ts";
 
@@ -36,7 +38,15 @@ export function addApiRoutes(server: FastifyInstance, context: HttpContext): voi
           reply,
           readShape: parseInput,
         });
-        const { status, body, isReplayed = false } = await operation.handle(context.world, { ...validated, limits });
+        const result = await operation.handle(context.world, { ...validated, limits });
+        if ("stream" in result) {
+          await context.feedStreams.send(
+            { ...result.stream, checkCaller: () => checkCaller(context, operation, request) },
+            reply,
+          );
+          return reply;
+        }
+        const { status, body, isReplayed = false } = result;
         reply.code(status).headers({ "content-type": "application/json; charset=utf-8", "cache-control": "no-store" });
         if (isReplayed) reply.header("idempotent-replayed", "true");
         return reply.send(JSON.stringify(body));
@@ -44,4 +54,10 @@ export function addApiRoutes(server: FastifyInstance, context: HttpContext): voi
       handler: () => assert(false, `${operation.operationId} was not answered`),
     });
   }
+  server.addHook("preClose", async () => context.feedStreams.close());
+}
+
+/** Authenticates the request of an open stream again, because its key may have been revoked. Throws a Fault. */
+async function checkCaller({ world }: HttpContext, operation: Operation, { raw }: FastifyRequest): Promise<void> {
+  checkScope(await authenticate(world, raw.headers.authorization), operation);
 }

@@ -3,6 +3,7 @@ import type { IdempotentRequest } from "../idempotency/idempotentRequest.ts";
 import type { FaultCode } from "../kernel/faults.ts";
 import type { AccountRow } from "../merchant/store.ts";
 import type { World } from "../world.ts";
+import type { FeedToStream } from "./feed/feedStreams.ts";
 import type { JsonSchema, Properties, FromSchema } from "./schema/jsonSchema.ts";
 import type { QueryFromSchema } from "./schema/queryParser.ts";
 
@@ -20,14 +21,19 @@ export type ValidatedRequest<Body = unknown, Parameters = Readonly<Record<string
   readonly body: Body;
   /** Set when the operation takes an Idempotency-Key and the caller sent one. */
   readonly idempotentRequest: IdempotentRequest | undefined;
+  /** Of a stream that continues: the Last-Event-ID header. */
+  readonly lastEventId: string | undefined;
 };
 
-export type OperationResult = {
-  readonly status: 200 | 201 | 202;
-  readonly body: object;
-  /** Whether this is the stored response of an earlier request. */
-  readonly isReplayed?: boolean;
-};
+export type OperationResult =
+  | {
+      readonly status: 200 | 201 | 202;
+      readonly body: object;
+      /** Whether this is the stored response of an earlier request. */
+      readonly isReplayed?: boolean;
+    }
+  /** The answer is a stream of server-sent events. */
+  | { readonly status: 200; readonly stream: Omit<FeedToStream, "checkCaller"> };
 
 /** The response of a successful request. */
 type SuccessResponse = {
@@ -77,6 +83,8 @@ export type OperationSpec = {
   readonly perMinute: number;
   /** A second limit of requests in any 60 seconds, per account and `{id}`. */
   readonly perMinuteAndIntent?: number;
+  /** Whether a success is a stream of server-sent events, whose data has the schema of `success`. */
+  readonly isStream?: boolean;
   /** The fault to answer with while the database is unavailable; internal_error by default. */
   readonly unavailableFault?: FaultCode;
   /** The query parameters. A parameter with a default is always present after parsing. */

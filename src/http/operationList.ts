@@ -4,6 +4,7 @@ import { createIntentSourceInbox } from "./operations/createIntentSourceInbox.ts
 import { createPaymentIntent } from "./operations/createPaymentIntent.ts";
 import { listEvents } from "./operations/listEvents.ts";
 import { getEvent } from "./operations/getEvent.ts";
+import { streamEvents } from "./operations/streamEvents.ts";
 import { createWebhookEndpoint } from "./operations/createWebhookEndpoint.ts";
 import { listWebhookEndpoints } from "./operations/listWebhookEndpoints.ts";
 import { getWebhookEndpoint } from "./operations/getWebhookEndpoint.ts";
@@ -36,6 +37,7 @@ export const OPERATIONS: readonly Operation[] = [
   listIntentDeposits,
   listIntentSettlements,
   listEvents,
+  streamEvents,
   getEvent,
   createWebhookEndpoint,
   listWebhookEndpoints,

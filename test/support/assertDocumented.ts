@@ -54,9 +54,16 @@ export function assertDocumented(url: string, sent: ExchangeRequest, answered: E
   assert.ok(response, `${operationId} answered with the undocumented status ${status}: ${answered.text}`);
   const label = `${operationId} ${status}: ${answered.text.slice(0, 2_000)}`;
   const responsePointer = operation.responses[status].$ref ?? `${pointer}/responses/${status}`;
-  assertShape(`${responsePointer}/content/${escapePointer("application/json")}/schema`, answered.body, label);
+  if (response.content["text/event-stream"] !== undefined) assertStream(answered.text, label);
+  else assertShape(`${responsePointer}/content/${escapePointer("application/json")}/schema`, answered.body, label);
   assertHeaders(response.headers, answered, `${operationId} ${status}`);
   if (answered.status < 300) assertRequest(place, { sent, search });
+}
+
+/** Each event of a stream is one of the feed. */
+function assertStream(text: string, label: string): void {
+  for (const [, data = ""] of text.matchAll(/^data: (.*)$/gm))
+    assertShape("#/components/schemas/Event", JSON.parse(data), label);
 }
 
 /** Asserts that a value has the shape at a pointer into the document, and no undocumented field. */

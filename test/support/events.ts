@@ -1,5 +1,7 @@
 import { sql } from "kysely";
 import type { Db } from "../../src/db/database.ts";
+import { appendEvents } from "../../src/event/store.ts";
+import type { World } from "../../src/world.ts";
 import { shownColumns, showEvent, type EventRecord, type ShownEventRow } from "../../src/event/showEvent.ts";
 
 /** The events of an intent in the order of their positions, those without a sequence included. */
@@ -16,4 +18,15 @@ export async function listEventsOf(
 /** The types of the events of an intent, in the same order. */
 export async function listEventTypesOf(db: Db, intentId: string): Promise<string[]> {
   return (await listEventsOf(db, intentId)).map(({ type }) => type);
+}
+
+/** Appends events of an account itself, which stand for any others. */
+export async function appendAccountEvents(
+  { db, entropy, clock }: Pick<World, "db" | "entropy" | "clock">,
+  accountId: string,
+  count: number,
+): Promise<void> {
+  const event = { type: "account.updated", accountId, intentNumber: null, livemode: false, previous: null } as const;
+  const events = Array.from({ length: count }, (_, index) => ({ ...event, object: { object: "change", index } }));
+  await db.transaction((tx) => appendEvents(tx, { entropy }, { events, at: clock.now() }));
 }

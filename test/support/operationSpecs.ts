@@ -63,6 +63,12 @@ export const OPERATIONS = {
     status: 200,
     perMinute: 120,
   },
+  streamEvents: {
+    method: "GET",
+    path: "/api/v1/events/stream",
+    status: 200,
+    perMinute: 120,
+  },
   getEvent: {
     method: "GET",
     path: "/api/v1/events/{id}",

@@ -9,6 +9,7 @@ import { checkRateLimit } from "./checkRateLimit.ts";
 import { checkScope } from "./checkScope.ts";
 import type { ParseInput } from "./inputParser.ts";
 import { readBody } from "./readBody.ts";
+import { readHeaderValues } from "./readHeaderValues.ts";
 import { checkVersion } from "./checkVersion.ts";
 
 /**
@@ -36,5 +37,6 @@ export async function validateRequest(
     id,
     ...input,
     idempotentRequest: readIdempotentRequest(operation, request.raw, identity),
+    lastEventId: readHeaderValues(request.raw, "last-event-id").at(-1),
   };
 }

@@ -1,11 +1,10 @@
-import { eventTypeNumbers } from "../../event/event.ts";
 import { readFeed } from "../../event/listEvents.ts";
-import { Fault } from "../../kernel/faults.ts";
 import { CREATE_INTENTS, READ_EVENTS } from "../../merchant/keys/scopes.ts";
 import { defineOperation } from "../operation.ts";
 import { eventList } from "../schema/records/event.ts";
 import { eventExample } from "../schema/eventExamples.ts";
 import { pageQuery } from "../schema/records/list.ts";
+import { feedQuery, parseTypes } from "../schema/requests/feed.ts";
 
 export const listEvents = defineOperation({
   operationId: "listEvents",
@@ -18,23 +17,7 @@ A filtered page reads at most 10,000 events, so it may be empty with \`has_more\
   isExtension: true,
   scopes: [CREATE_INTENTS, READ_EVENTS],
   perMinute: 120,
-  query: {
-    after: {
-      type: "integer",
-      minimum: 0,
-      maximum: Number.MAX_SAFE_INTEGER,
-      default: 0,
-      description: "The sequence of the last event that you have; 0 begins with the first.",
-    },
-    limit: pageQuery.limit,
-    type: {
-      type: "string",
-      minLength: 1,
-      maxLength: 500,
-      description: "Types, separated by commas; `deposit.*` means all below `deposit`.",
-    },
-    intentId: { type: "string", minLength: 1, maxLength: 100, description: "Only events of this intent." },
-  },
+  query: { after: feedQuery.after, limit: pageQuery.limit, type: feedQuery.type, intentId: feedQuery.intentId },
   success: {
     status: 200,
     description: "A page of events.",
@@ -43,15 +26,9 @@ A filtered page reads at most 10,000 events, so it may be empty with \`has_more\
   },
   faults: ["events_expired"],
   async handle(world, { account, query: { after, limit, type, intentId } }) {
-    const types = type === undefined ? undefined : type.split(",").flatMap(parseType);
+    const types = parseTypes(type);
     const page = await readFeed(world.db, { accountId: account.id, after: BigInt(after), limit, types, intentId });
     const { events: data, hasMore, nextAfter } = page;
     return { status: 200, body: { object: "list", data, has_more: hasMore, next_cursor: nextAfter.toString() } };
   },
 });
-
-function parseType(filter: string): number[] {
-  const numbers = eventTypeNumbers(filter);
-  if (numbers.length > 0) return numbers;
-  throw new Fault("invalid_request", { param: "type", message: `No event has the type ${filter}.` });
-}

@@ -17,7 +17,8 @@ export function assignEventSequencesLoop(world: World): Loop {
     tick: async () => {
       const { isDone, events } = await assignEventSequences(world);
       for (const event of events) recordMilestone(world, event);
-      if (events.length > 0 || !isDone) world.wake.notify("webhook events");
+      if (events.length > 0 || !isDone)
+        for (const topic of ["webhook events", "event streams"]) world.wake.notify(topic);
       return !isDone;
     },
   };

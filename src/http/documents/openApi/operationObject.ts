@@ -73,7 +73,7 @@ function bodySchemaName(operationId: string): string {
   return `${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}Body`;
 }
 
-function successResponse({ success, acceptsIdempotencyKey = false }: OperationSpec): JsonObject {
+function successResponse({ success, isStream = false, acceptsIdempotencyKey = false }: OperationSpec): JsonObject {
   const names: HeaderName[] = [
     "Request-Id",
     "Service-Version",
@@ -85,6 +85,14 @@ function successResponse({ success, acceptsIdempotencyKey = false }: OperationSp
   return {
     description: success.description,
     headers: referenceHeaders(names),
-    content: { "application/json": { schema: referenceComponents(success.schema), example: success.example } },
+    content: isStream
+      ? { "text/event-stream": { schema: { type: "string" }, example: formatStreamExample(success.example) } }
+      : { "application/json": { schema: referenceComponents(success.schema), example: success.example } },
   };
+}
+
+/** The start of a stream that shows one event. */
+export function formatStreamExample(example: object): string {
+  const { sequence, type } = example as { sequence?: unknown; type?: unknown };
+  return `retry: 2000\n\nid: ${String(sequence)}\nevent: ${String(type)}\ndata: ${JSON.stringify(example)}\n\n`;
 }

@@ -39,6 +39,14 @@ export const PARAMETERS = {
     schema: { type: "string", minLength: 1 },
     example: EXAMPLE_ENDPOINT_ID,
   },
+  LastEventId: {
+    name: "Last-Event-ID",
+    in: "header",
+    required: false,
+    description: "The last `id` of an earlier stream, which continues behind it.",
+    schema: { type: "string", pattern: "^[0-9]{0,16}$" },
+    example: "42",
+  },
   IdempotencyKey: {
     name: "Idempotency-Key",
     in: "header",
@@ -60,11 +68,13 @@ export function listParameters({
   path,
   idOf,
   query = {},
+  isStream = false,
   acceptsIdempotencyKey = false,
 }: OperationSpec): readonly JsonObject[] {
   const names: (keyof typeof PARAMETERS)[] = [
     ...(path.includes("{id}") ? [idParameter(idOf)] : []),
     "ServiceVersion",
+    ...(isStream ? (["LastEventId"] as const) : []),
     ...(acceptsIdempotencyKey ? (["IdempotencyKey"] as const) : []),
   ];
   const queryParameters = Object.entries(query).map(([name, { description, ...schema }]) => ({

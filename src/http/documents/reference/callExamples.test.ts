@@ -22,6 +22,7 @@ function runShell(code: string): Sent {
   for (let word = words.shift(); word !== undefined; word = words.shift()) {
     if (word === "-X") sent.method = words.shift() ?? "";
     else if (word === "-d") sent.body = JSON.parse(words.shift() ?? "");
+    else if (word === "-N") continue;
     else if (word === "-H") addHeader(sent, words.shift() ?? "");
     else sent.url = word;
   }
@@ -103,9 +104,11 @@ for (const [language, runner] of Object.entries({ curl, python, php })) {
   test(`the ${language} samples send what each operation takes`, { skip: isMissing(runner) }, () => {
     const sampleOf = (operation: OperationSpec) =>
       formatCallExamples(operation, BASE_URL).find((example) => example.language === language)?.code ?? "";
-    const all = runner.run(OPERATIONS.map(sampleOf));
-    assert.equal(all.length, OPERATIONS.length);
-    for (const [index, operation] of OPERATIONS.entries()) {
+    // A stream has samples for the languages whose usual library reads one.
+    const shown = OPERATIONS.filter(({ isStream = false }) => !isStream || language === "curl");
+    const all = runner.run(shown.map(sampleOf));
+    assert.equal(all.length, shown.length);
+    for (const [index, operation] of shown.entries()) {
       const { operationId, method, path, body, bodyExamples = {} } = operation;
       const sent = all[index] ?? assert.fail();
       assert.equal(sent.method, method, operationId);

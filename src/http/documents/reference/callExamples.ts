@@ -13,6 +13,11 @@ const KEY_VARIABLE = "TRIBUTARY_API_KEY";
 
 export function formatCallExamples(operation: OperationSpec, baseUrl: string): CallExample[] {
   const call = describeCall(operation, baseUrl);
+  if (operation.isStream === true)
+    return [
+      { language: "curl", title: "curl", code: formatCurl(call).replace("curl ", "curl -N ") },
+      { language: "typescript", title: "TypeScript", code: FOLLOW_EXAMPLE },
+    ];
   return [
     { language: "curl", title: "curl", code: formatCurl(call) },
     { language: "typescript", title: "TypeScript", code: formatClientCall(operation) },
@@ -20,6 +25,11 @@ export function formatCallExamples(operation: OperationSpec, baseUrl: string): C
     { language: "php", title: "PHP", code: formatPhp(call) },
   ];
 }
+
+const FOLLOW_EXAMPLE = `for await (const event of followEvents({ baseUrl, apiKey }, { after })) {
+  await handle(event);
+  await store(event.sequence);
+}`;
 
 function exampleId(idOf: OperationSpec["idOf"]): string {
   if (idOf === undefined) return EXAMPLE_INTENT_ID;

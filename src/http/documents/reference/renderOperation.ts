@@ -7,7 +7,7 @@ import { referenceComponents } from "../../schema/components.ts";
 import { escapeHtml } from "../escapeHtml.ts";
 import { renderCode, renderLine, renderMarkdown } from "../markdown.ts";
 import { groupFaultsByStatus } from "../openApi/errorResponses.ts";
-import { describeRateLimits } from "../openApi/operationObject.ts";
+import { describeRateLimits, formatStreamExample } from "../openApi/operationObject.ts";
 import { formatCallExamples } from "./callExamples.ts";
 import { renderField, renderFields } from "./renderFields.ts";
 import { renderTryIt } from "./renderTryIt.ts";
@@ -35,9 +35,15 @@ ${renderSamples(operation, baseUrl)}
 ${renderTryIt(operation)}
 <h3>Answer ${success.status}</h3>
 <p>${renderLine(success.description)} ${linkToSchema(success.schema)}</p>
-<div class="answer">${renderCode(JSON.stringify(success.example, undefined, 2), "json")}</div>
+<div class="answer">${renderAnswer(operation)}</div>
 </div>
 </section>`;
+}
+
+function renderAnswer({ success: { example }, isStream = false }: OperationSpec): string {
+  return isStream
+    ? renderCode(formatStreamExample(example), "text")
+    : renderCode(JSON.stringify(example, undefined, 2), "json");
 }
 
 /** What a call needs and how much it may be, in one paragraph. */

@@ -5,6 +5,8 @@ import { escapeHtml } from "../escapeHtml.ts";
 /** A form that sends the call to this service. It is hidden until the page's script can send it. */
 export function renderTryIt(operation: OperationSpec): string {
   const { operationId, method, path, body, query = {}, acceptsIdempotencyKey = false, bodyExamples = {} } = operation;
+  // The page's script shows whole answers, and a stream has no end.
+  if (operation.isStream === true) return "";
   const [example = {}] = Object.values(bodyExamples);
   const fields = [
     renderInput("apiKey", "API key", 'type="password" autocomplete="off" required placeholder="trib_…"'),
