@@ -69,16 +69,14 @@ test("the reference describes method, path, fields, examples and limit of every 
   const sections = new Map(
     text.split(/<section id="/).map((section) => [section.slice(0, section.indexOf('"')), section]),
   );
-  for (const { operationId, method, path, body, query = {}, success, perMinute } of OPERATIONS) {
+  for (const { operationId, method, path, body, query = {}, success, perMinute, isStream = false } of OPERATIONS) {
     const section = sections.get(operationId) ?? "";
     const fields = Object.keys({ ...query, ...body?.properties });
     const expected = [
       `>${method}<`,
       `<code>${path}</code>`,
       "curl ",
-      `tributary.${operationId}(`,
-      "requests.",
-      "curl_init(",
+      ...(isStream ? ["followEvents("] : [`tributary.${operationId}(`, "requests.", "curl_init("]),
       "The key needs the scope",
       String(success.status),
     ];

@@ -9,10 +9,10 @@ export type FeedStreamOptions = {
   feed: StreamedFeed;
   response: ServerResponse;
   /** Reads the page behind a sequence. */
-  readPage(after: bigint): Promise<FeedPage>;
+  readPage: (after: bigint) => Promise<FeedPage>;
   /** Throws a Fault once the key may no longer read the feed. */
-  checkCaller(): Promise<void>;
-  onError(error: unknown): void;
+  checkCaller: () => Promise<void>;
+  onError: (error: unknown) => void;
 };
 
 const HEARTBEAT_MS = 15_000;

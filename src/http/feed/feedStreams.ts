@@ -29,7 +29,7 @@ export type FeedToStream = {
   feed: StreamedFeed;
   after: bigint;
   /** Throws a Fault once the key may no longer read the feed. */
-  checkCaller(): Promise<void>;
+  checkCaller: () => Promise<void>;
 };
 
 /**

@@ -129,7 +129,7 @@ test("D34 an eleventh stream of an account is refused, until one of the ten has 
   for (const stream of streams) stream.close();
 });
 
-test("D51 a stream of one account never shows another's events", async () => {
+test("D34 a stream of one account never shows another's events", async () => {
   const api = await testApi();
   const [merchant, other] = [await api.openMerchant(), await api.openMerchant()];
   const stream = await open(other);
