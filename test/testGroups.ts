@@ -125,7 +125,7 @@ export const TEST_RUN: TestRunSetup = {
       files: [
         "src/http/**",
         "src/db/serverClock.test.ts",
-        "test/client/{apiKey,client}.test.ts",
+        "test/client/{apiKey,client,events}.test.ts",
         "test/conformance/**",
       ],
       isShared: true,

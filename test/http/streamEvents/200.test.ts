@@ -12,7 +12,7 @@ const URL = "/api/v1/events/stream";
 const HEARTBEAT_MS = 15_000;
 
 async function sequence({ world }: TestApi): Promise<void> {
-  while (!(await assignEventSequences(world.db)).isDone);
+  while (!(await assignEventSequences(world)).isDone);
   world.wake.notify("event streams");
 }
 

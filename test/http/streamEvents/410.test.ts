@@ -10,7 +10,7 @@ test("D34 a client behind what the retention has deleted is told the oldest even
   const { db } = api.world;
   const merchant = await api.openMerchant();
   await appendAccountEvents(api.world, merchant.accountId, 3);
-  while (!(await assignEventSequences(db)).isDone);
+  while (!(await assignEventSequences(api.world)).isDone);
   await sql`delete from event where sequence <= 2
     and account_number = (select number from account where id = ${merchant.accountId})`.execute(db.root);
   const error = assertFault(await merchant.get("/api/v1/events/stream?after=1"), 410, "events_expired");
