@@ -58,7 +58,7 @@ export async function* followEvents(
       const body = await openStream(client, { ...options, after }, connection.signal);
       for await (const { id, data } of readServerEvents(limitSilence(body, end))) {
         failures = 0;
-        if (data !== undefined) yield JSON.parse(data) as Event;
+        yield* data === undefined ? [] : [JSON.parse(data) as Event];
         // After the yield, so that an event which the caller did not finish comes again.
         after = id ?? after;
       }
