@@ -4,7 +4,6 @@ import { after, test } from "node:test";
 import { computeSolanaInbox } from "@tributary/inbox/solana/address";
 import { cctpMessenger, deriveCctpAccounts } from "@tributary/inbox/solana/cctp";
 import { buildReclaimEvent } from "@tributary/inbox/solana/cctpInstructions";
-import { deriveAddress } from "@tributary/inbox/solana/derive";
 import { buildBridge } from "@tributary/inbox/solana/instructions";
 import { decodeKey, tokenProgram } from "@tributary/inbox/solana/keys";
 import { hexToBytes, type Hex } from "viem";
@@ -17,38 +16,26 @@ import { startLocalSolana } from "../../packages/local-solana/src/startLocalSola
 import type { LocalSolana } from "../../packages/local-solana/src/startLocalSolana.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { payTokens } from "../../test/support/solana.ts";
-import { DOMAIN_BASE, installCctp } from "./support/cctpWorld.ts";
+import { installBridge } from "../../packages/local-solana/src/installBridge.ts";
+import { DOMAIN_BASE, REMOTE_MESSENGER, REMOTE_TOKEN } from "./support/cctpWorld.ts";
+import { readElf } from "./support/elf.ts";
 import { evmInbox, saltOf } from "./support/scene.ts";
 import { drawBytes } from "../../test/support/drawBytes.ts";
 
 // The double of Circle's attestation service signs burns on Solana, and the double of Circle's programs takes what it signed.
 
-const LOADER = "BPFLoaderUpgradeab1e11111111111111111111111";
 const FIVE_DAYS = 432_000;
 const { address: mint } = LOCAL_MINTS.USDC;
 const { operator } = SOLANA_ACCOUNTS;
 let salts = 0;
-
-/** As the loader stores a program. */
-function addProgram({ control }: LocalSolana, program: string, elf: Uint8Array): void {
-  const { address: code } = deriveAddress([decodeKey("program", program)], LOADER);
-  const header = Buffer.alloc(45);
-  header.writeUInt32LE(3);
-  control.setAccount(code, { owner: LOADER, data: Buffer.concat([header, elf]) });
-  const data = Buffer.concat([Buffer.from([2, 0, 0, 0]), decodeKey("code", code)]);
-  control.setAccount(program, { owner: LOADER, data, isExecutable: true });
-}
 
 async function openScene() {
   const solana = await startLocalSolana({ clock: systemClock, slotMs: 0, name: "attestation", finalizedAfter: 4 });
   after(() => solana.stop());
   const { control } = solana;
   const attester = Buffer.concat([Buffer.alloc(12), hexToBytes(DEV_ACCOUNTS.attester.address)]);
-  const installation = {
-    addProgram: (address: string, elf: Uint8Array) => addProgram(solana, address, elf),
-    put: (address: string, account: { owner: string; data: Buffer }) => control.setAccount(address, account),
-  };
-  installCctp(installation, mint, [attester]);
+  const remotes = [{ domain: DOMAIN_BASE, messenger: REMOTE_MESSENGER, token: REMOTE_TOKEN }];
+  installBridge(solana, { elf: readElf("cctp"), mint, attesters: [attester], remotes });
   const service = await startAttestationServer([], {
     now: () => Date.now() + 7 * 86_400_000,
     others: [solanaSide(solana.url)],

@@ -1,4 +1,3 @@
-import { decodeCctpV2Config } from "@tributary/inbox/cctpV2";
 import { findWatchedChain } from "../catalog/catalog.ts";
 import type { PinnedRoute } from "../intent/routes/routeSet.ts";
 import type { Caip2 } from "../kernel/caip.ts";
@@ -25,15 +24,11 @@ export async function chooseRoute(
   const fees = await findFees(world, { chain: fast.chain, settleChain });
   if (fees === undefined) return standard;
   const { fastPpm, standardPpm } = fees;
-  const canFast = fastPpm !== undefined && fastPpm <= capOf(fast);
-  const canStandard = standardPpm === undefined || standardPpm <= capOf(standard);
+  const canFast = fastPpm !== undefined && fastPpm <= fast.feePpmMax;
+  const canStandard = standardPpm === undefined || standardPpm <= standard.feePpmMax;
   if (!canStandard && canFast) return fast;
   const limitPpm = world.config.bridge?.fastFeePpmMax ?? 0;
   const { finalizedMs } = findWatchedChain(world.catalog, fast.chain)?.estimates ?? {};
   const isSlow = finalizedMs === undefined || finalizedMs >= FAST_FROM_MS;
   return isSlow && canFast && fastPpm <= limitPpm ? fast : standard;
-}
-
-function capOf({ config }: PinnedRoute): number {
-  return decodeCctpV2Config(config).feePpmMax;
 }

@@ -43,7 +43,7 @@ export const HAS_OPEN_BURN: RawBuilder<boolean> = sql`exists (
  */
 export async function findBurns(world: WatchWorld, chain: Chain): Promise<void> {
   const domain = findWatchedChain(world.catalog, chain.caip2)?.cctp?.domain;
-  if (domain === undefined || isReadByAccounts(chain)) return;
+  if (domain === undefined) return;
   const bridge = `cctp-v2/${domain}`;
   const at = world.clock.now();
   const mints = await listDueMints(world.db, { bridge, at });
@@ -58,7 +58,31 @@ export async function findBurns(world: WatchWorld, chain: Chain): Promise<void> 
     at,
   );
   const awaited = await claimAwaitedBurn(world.db, { bridge, at, claimedUntil: addMs(at, CLAIM_MS) });
-  if (awaited !== undefined) await searchBurn(world, chain, awaited);
+  if (awaited === undefined) return;
+  if (isReadByAccounts(chain)) await leaveToBalances(world, awaited);
+  else await searchBurn(world, chain, awaited);
+}
+
+/**
+ * A chain that is read by accounts has no blocks to search. Every call of the inbox program is listed there, so a burn
+ * that one provider hides is found with the next one.
+ */
+async function leaveToBalances(world: WatchWorld, awaited: AwaitedBurn): Promise<void> {
+  warnUnknown(world, awaited);
+  await writeBurnSearch(world.db, awaited, {
+    searchedNumber: null,
+    lowestNumber: awaited.lowest_number ?? 0n,
+    attempts: awaited.attempts + 1,
+    nextAt: addMs(world.clock.now(), AWAITED_WAIT_MS_MAX),
+  });
+}
+
+function warnUnknown(world: WatchWorld, { mint_id: mintId, intent_id, inbox }: AwaitedBurn): void {
+  warnRepeated(world, {
+    key: `burn of mint ${mintId}`,
+    fields: { intent: intent_id, inbox, mint: String(mintId) },
+    message: "a bridge gave an inbox money for a burn that no provider has reported; it is searched",
+  });
 }
 
 /**
@@ -84,15 +108,10 @@ async function listDueMints(db: Db, { bridge, at }: { bridge: string; at: Date }
 }
 
 async function searchBurn(world: WatchWorld, chain: Chain, awaited: AwaitedBurn): Promise<void> {
-  const { mint_id: mintId, intent_id, inbox, lowest_number } = awaited;
+  const { intent_id, inbox, lowest_number } = awaited;
   const cursor = await findCursor(world.db, chain.caip2);
   if (cursor === undefined) return;
-  if (awaited.searched_number === null)
-    warnRepeated(world, {
-      key: `burn of mint ${mintId}`,
-      fields: { chain: chain.caip2, intent: intent_id, inbox, mint: String(mintId) },
-      message: "a bridge gave an inbox money for a burn that no provider has reported; it is searched",
-    });
+  if (awaited.searched_number === null) warnUnknown(world, awaited);
   const { recorded, searchedNumber, lowestNumber } = await searchInbox(world, chain, {
     intent_id,
     inbox,

@@ -119,21 +119,28 @@ function scanTransactions(queue: number, { range, limit }: { range: RawBuilder<u
 /** `intent`: whose inbox burned. */
 export type CrossingOfIntent = { crossing: Crossing; intent: IntentRow };
 
+/** `inbox`: that burned. */
+export type ClaimedBurn = CrossingOfIntent & { inbox: string };
+
 /** Takes the due burns of transactions, so that no other process asks about them until `claimedUntil`. */
 export async function claimBurns(
   db: Db,
   { transactions, at, claimedUntil }: { transactions: readonly DueTransaction[]; at: Date; claimedUntil: Date },
-): Promise<CrossingOfIntent[]> {
+): Promise<ClaimedBurn[]> {
   if (transactions.length === 0) return [];
-  const { rows } = await sql<Crossing>`/* named: claim_burns */
+  const { rows } = await sql<Crossing & { inbox: string }>`/* named: claim_burns */
     update crossing set retry_at = ${claimedUntil}
     from ${unnest("claimed", transactions, { chain: "text", proof_tx: "text" })}
     where crossing.status = 'burned' and crossing.chain = claimed.chain and crossing.proof_tx = claimed.proof_tx
       and ${isDue("crossing.retry_at", { now: at, waitMsMax: CROSSING_WAIT_MS_MAX })}
-    returning crossing.*`.execute(db.root);
+    returning crossing.*, (select inbox from movement where movement.id = crossing.movement_id) as inbox`.execute(
+    db.root,
+  );
   const inOrder = (one: Crossing, other: Crossing) =>
     one.queue === other.queue ? (one.movement_id < other.movement_id ? -1 : 1) : one.queue - other.queue;
-  return withIntents(db, rows.toSorted(inOrder));
+  const inboxOf = new Map(rows.map((row) => [row.movement_id, row.inbox]));
+  const burns = await withIntents(db, rows.map(({ inbox: _, ...crossing }) => crossing).toSorted(inOrder));
+  return burns.map((each) => ({ ...each, inbox: inboxOf.get(each.crossing.movement_id) ?? each.intent.inbox_address }));
 }
 
 async function withIntents(db: Db, crossings: readonly Crossing[]): Promise<CrossingOfIntent[]> {

@@ -13,6 +13,7 @@ import {
   listProofHolders,
   postponeBurns,
   storeProofs,
+  type ClaimedBurn,
   type Crossing,
   type CrossingOfIntent,
   type ProofHolder,
@@ -59,11 +60,7 @@ function groupKey({ crossing }: CrossingOfIntent): string {
   return isOwn ? String(crossing.movement_id) : `${crossing.chain}/${crossing.proof_tx}`;
 }
 
-async function trackGroup(
-  world: TrackWorld,
-  service: BridgeService,
-  group: readonly CrossingOfIntent[],
-): Promise<void> {
+async function trackGroup(world: TrackWorld, service: BridgeService, group: readonly ClaimedBurn[]): Promise<void> {
   try {
     const [first] = group;
     if (first?.crossing.reason === EXPIRED && !(await renewProof(world, service, first.crossing))) return;
@@ -92,14 +89,15 @@ type TrackedBurn = CrossingOfIntent & { tracking: BurnTracking | undefined };
 async function askAbout(
   world: TrackWorld,
   service: BridgeService,
-  group: readonly CrossingOfIntent[],
+  group: readonly ClaimedBurn[],
 ): Promise<TrackedBurn[]> {
   const known = group.flatMap((each) => {
     const { chain, settle_chain: settleChain, proof_tx: chainTx, token, units } = each.crossing;
     const domains = findDomains(world.catalog, { chain, settleChain });
     if (domains === undefined) return [];
     const { domain, settleDomain } = domains;
-    return { each, domain, chainTx, burn: { settleDomain, inbox: each.intent.inbox_address, token, units } };
+    const { inbox_address: recipient } = each.intent;
+    return { each, domain, chainTx, burn: { settleDomain, inbox: each.inbox, recipient, token, units } };
   });
   const [first] = known;
   if (first === undefined)

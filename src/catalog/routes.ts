@@ -4,13 +4,14 @@ import { hashRoute, type Route } from "@tributary/inbox/routes";
 import type { Hex } from "@tributary/inbox/terms";
 import { caip2, type Caip2 } from "../kernel/caip.ts";
 import { assert } from "../kernel/assert.ts";
-import { convertUnits } from "../kernel/units.ts";
 import { findWatchedChain, type Asset, type Catalog } from "./catalog.ts";
+import { crossingMinimum } from "./crossingMinimum.ts";
 
 export type RouteSpeed = keyof typeof cctpV2Speeds;
 
 /** A way of a token on another chain to the settle chain. */
 export type CatalogRoute = {
+  readonly kind: "leaf";
   /** Hash of the route in the Merkle tree of the inbox's terms. */
   readonly leaf: Hex;
   readonly speed: RouteSpeed;
@@ -23,22 +24,26 @@ export type CatalogRoute = {
   readonly minAmount: bigint;
   /** The adapter's settings, ABI-encoded. */
   readonly config: Hex;
+  /** The most that the bridge may keep, in millionths of the amount. */
+  readonly feePpmMax: number;
   readonly decimals: number;
   /** The smallest deposit of the origin token that counts on its own, in its smallest units. */
   readonly minimumUnits: bigint;
 };
 
 /**
- * Every route from an origin of the catalogue to a rail, ordered by leaf: the order of the root. Empty without a
- * bridge.
+ * Every route from an origin on an EVM chain to a rail on another one, ordered by leaf: the order of the root. Empty
+ * without a bridge.
  */
 export function routesTo(catalog: Catalog, rail: Asset): CatalogRoute[] {
   const settle = findBridgedChain(catalog, rail);
-  if (settle === undefined) return [];
-  const assets = catalog.assets.filter((asset) => asset.isOrigin && asset.chain !== rail.chain);
+  if (settle === undefined || rail.namespace !== "eip155") return [];
+  const assets = catalog.assets.filter(
+    (asset) => asset.isOrigin && asset.namespace === "eip155" && asset.chain !== rail.chain,
+  );
   const origins = assets.flatMap((asset) => {
     const chain = findBridgedChain(catalog, asset);
-    return chain === undefined ? [] : [{ asset, chainId: BigInt(asset.chainId), messenger: chain.messenger }];
+    return chain === undefined ? [] : [{ asset, chainId: BigInt(asset.chainId), messenger: chain.messenger as Hex }];
   });
   const routes = buildCctpV2Routes({
     settle: { chainId: BigInt(rail.chainId), domain: settle.domain },
@@ -52,25 +57,16 @@ export function routesTo(catalog: Catalog, rail: Asset): CatalogRoute[] {
   });
 }
 
-/** D49: the smallest deposit of an origin that crosses to a rail alone, in the origin's smallest units. */
-function crossingMinimum(
-  origin: Pick<Asset, "minimumUnits" | "decimals">,
-  rail: Pick<Asset, "crossingMinimumUnits" | "decimals">,
-): bigint {
-  const shift = 10n ** BigInt(Math.max(rail.decimals - origin.decimals, 0));
-  // Rounded up: a smaller deposit would be below the rail's own.
-  const units = convertUnits(rail.crossingMinimumUnits + shift - 1n, rail.decimals, origin.decimals);
-  return units > origin.minimumUnits ? units : origin.minimumUnits;
-}
-
 /** The route with what stands beside its leaf. */
 export function toCatalogRoute(
   route: Route,
   { decimals, minimumUnits }: { decimals: number; minimumUnits: bigint },
 ): CatalogRoute {
   const { token, adapter, minAmount, config } = route;
-  const isFast = decodeCctpV2Config(config).finalityThresholdMin <= cctpV2Speeds.fast.finalityThresholdMin;
+  const { finalityThresholdMin, feePpmMax } = decodeCctpV2Config(config);
+  const isFast = finalityThresholdMin <= cctpV2Speeds.fast.finalityThresholdMin;
   return {
+    kind: "leaf",
     leaf: hashRoute(route),
     speed: isFast ? "fast" : "standard",
     chain: routeChain(route),
@@ -78,6 +74,7 @@ export function toCatalogRoute(
     adapter,
     minAmount,
     config,
+    feePpmMax,
     decimals,
     minimumUnits,
   };

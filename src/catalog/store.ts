@@ -34,6 +34,9 @@ async function isTokenInUse(db: Db, { chain, token }: MissingToken): Promise<boo
       or exists (select from route_set cross join json_array_elements(route_set.routes) as route
         where 'eip155:' || (route ->> 'chainId') = ${chain} and route ->> 'token' = ${token}
           and exists (select from intent where intent.route_set = route_set.id))
+      or exists (select from route_set cross join json_array_elements(route_set.hops) as hop
+        where hop ->> 'chain' = ${chain} and hop ->> 'mint' = ${token}
+          and exists (select from intent where intent.route_set = route_set.id and intent.hop_recovery is not null))
       or exists (select from source_inbox where namespace || ':' || reference = ${chain} and token in ('', ${token}))
       or exists (select from movement where chain = ${chain} and token = ${token}) as needed`.execute(db.root);
   return rows[0]?.needed === true;

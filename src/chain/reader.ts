@@ -68,9 +68,9 @@ export type ProvenCrossing = {
   direction: "in" | "out";
   /** The bridge and the other end: `<bridge>/<domain>`, and for `in` also `/<message>`, which is unique. */
   name: string;
-  /** Whose units the bridge took. In stored form, where the account is of this kind of chain. */
+  /** Whose units the bridge took. In stored form, where the kind of its chain is known, else as 32 bytes. */
   sender: string;
-  /** To whom it gives them, in the same form. */
+  /** To whom it gives them. In stored form, where the account is of this kind of chain, else as 32 bytes. */
   recipient: string;
   /** What moved on this chain, in the token's smallest units. */
   units: bigint;

@@ -1,10 +1,11 @@
 import type { Route } from "@tributary/inbox/routes";
-import type { SolanaPayTerms } from "@tributary/inbox/solana/terms";
+import type { SolanaHopTerms, SolanaPayTerms } from "@tributary/inbox/solana/terms";
 import type { Hex, Terms } from "@tributary/inbox/terms";
 import type { Logger } from "pino";
 import type { ChainConfig } from "../config/config.ts";
 import type { Db, Tx } from "../db/database.ts";
 import type { Clock } from "../kernel/clock.ts";
+import type { Entropy } from "../kernel/entropy.ts";
 import type { TokenProblem } from "./tokenProblems.ts";
 
 // A sender moves settlements on one chain, of any kind, and pays their fees. It can move a deposit only to its payout.
@@ -17,7 +18,7 @@ export type SettleItem = {
   /** The contract or program that settles the inbox. */
   hub: string;
   /** The terms that the inbox address commits to, in the form of its kind of chain. */
-  terms: Terms | SolanaPayTerms;
+  terms: Terms | SolanaPayTerms | SolanaHopTerms;
   /** The program that owns the token, on kinds of chains where several can. */
   tokenProgram?: string | undefined;
 };
@@ -25,11 +26,13 @@ export type SettleItem = {
 /**
  * One inbox whose balance of a token a bridge carries to the settle chain, over a route that its address commits to.
  */
-export type BurnItem = SettleItem & {
-  route: Route;
-  /** Leads from the route to the root in the terms. */
-  routeProof: readonly Hex[];
-};
+export type BurnItem = SettleItem & { way: BurnWay };
+
+/**
+ * `leaf`: a route of the root in the terms, with the proof that leads there. `hop`: one of the routes in the terms of an
+ * inbox on Solana, by its number.
+ */
+export type BurnWay = { kind: "leaf"; route: Route; routeProof: readonly Hex[] } | { kind: "hop"; route: 0 | 1 };
 
 /** One inbox to which a bridge gives units, to settle with them at once. */
 export type MintItem = SettleItem & {
@@ -51,7 +54,7 @@ export interface BridgeSender {
   /** Why the bridge would not take the inbox's balance now; undefined where it would. */
   burnRefusal(item: BurnItem): Promise<string | undefined>;
   /** Prices a transaction as ChainSender.prepare does. Throws PayerRefused. */
-  prepareBurn(world: SenderWorld, item: BurnItem): Promise<PreparedSettlement | undefined>;
+  prepareBurn(world: BurnWorld, item: BurnItem): Promise<PreparedSettlement | undefined>;
   mintOutlook(item: MintItem): Promise<MintOutlook>;
   /** Prices a transaction that receives and settles, as ChainSender.prepare does. */
   prepareMint(world: SenderWorld, item: MintItem): Promise<PreparedMint | undefined>;
@@ -60,6 +63,9 @@ export interface BridgeSender {
 }
 
 export type SenderWorld = { readonly db: Db; readonly clock: Clock; readonly log: Logger };
+
+/** Burns create accounts with keys of their own on some kinds of chains. */
+export type BurnWorld = SenderWorld & { readonly entropy: Entropy };
 
 /** A priced, unsigned transaction. */
 export type PreparedTransaction = {

@@ -1,4 +1,3 @@
-import type { Hex } from "@tributary/inbox/terms";
 import { namespaceOf, type Caip2 } from "../kernel/caip.ts";
 import type { Secret } from "../kernel/secret.ts";
 
@@ -74,14 +73,14 @@ export type TokenConfig = {
   bridge?: "cctp-v2" | undefined;
 };
 
-/** Circle's contracts on a chain, in lower case. */
+/** Circle's contracts on a chain, or its programs on Solana. Addresses in stored form. */
 export type CctpV2Contracts = {
   /** Circle's number of the chain. */
   domain: number;
   /** TokenMessengerV2, which burns. */
-  messenger: Hex;
+  messenger: string;
   /** MessageTransmitterV2, which receives. */
-  transmitter: Hex;
+  transmitter: string;
 };
 
 /**
@@ -286,7 +285,7 @@ export function isEvmChainConfig(chain: WatchedChainConfig): chain is EvmChainCo
   return namespaceOf(chain.caip2) === "eip155";
 }
 
-export function isSolanaChainConfig(chain: WatchedChainConfig): chain is SolanaChainConfig {
+export function isSolanaChainConfig(chain: ChainConfig): chain is SolanaChainConfig {
   return namespaceOf(chain.caip2) === "solana";
 }
 

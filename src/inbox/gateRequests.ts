@@ -12,6 +12,8 @@ import { raiseAlarm } from "../kernel/alarm/raiseAlarm.ts";
 
 type GateWorld = Pick<World, "gate" | "log">;
 type InboxRequest = { intent: IntentRow; origin: Asset };
+/** `address`: the one that follows from the intent. */
+type IssueRequest = InboxRequest & { address: string };
 
 /**
  * Requests the binding of the intent's customer, and returns once it is bound. Throws customer_not_bound,
@@ -25,15 +27,15 @@ export async function requestBinding(world: GateWorld, request: InboxRequest): P
   if (verdict.kind === "refused") throw sourceInboxRefused(request, `refused its customer: ${verdict.reason}`);
 }
 
-/** Requests an inbox and returns its address in stored form. Throws the same faults as requestBinding. */
-export async function requestInbox(world: GateWorld, request: InboxRequest): Promise<string> {
-  const { intent, origin } = request;
-  if (origin.gate === "local") return intent.inbox_address;
+/** Asks whether an inbox may be issued. Throws the same faults as requestBinding. */
+export async function requestInbox(world: GateWorld, request: IssueRequest): Promise<void> {
+  const { intent, origin, address: own } = request;
+  if (origin.gate === "local") return;
   const isOfToken = origin.namespace === "solana";
   const issueRequest = {
     ...toBindRequest(request),
     token: isOfToken ? origin.token : null,
-    address: intent.inbox_address,
+    address: own,
   };
   const verdict = await callGate(world, (gate) => gate.issueInbox(issueRequest));
   switch (verdict.kind) {
@@ -45,9 +47,9 @@ export async function requestInbox(world: GateWorld, request: InboxRequest): Pro
       throw sourceInboxRefused(request, `refused an inbox: ${verdict.reason}`);
     case "issued": {
       const { address } = verdict;
-      if (addressFormatOf(origin.namespace).parse(address) !== intent.inbox_address)
+      if (addressFormatOf(origin.namespace).parse(address) !== own)
         throw reportWrongAddress(world, { intent, chain: origin.chain, address });
-      return intent.inbox_address;
+      return;
     }
   }
 }

@@ -1,7 +1,10 @@
 import type { Asset } from "../catalog/catalog.ts";
 import type { Tx } from "../db/database.ts";
 import { appendEvents } from "../event/store.ts";
+import { findHop, hopAccountRecord, toItemOn } from "../intent/pins/hopInbox.ts";
 import { tokenAccountRecord, type TokenAccountRecord } from "../intent/pins/ownInbox.ts";
+import { findIntentRoutes } from "../intent/routes/findRoutes.ts";
+import type { PinnedRoute } from "../intent/routes/routeSet.ts";
 import { lockIntents, type IntentRow } from "../intent/store.ts";
 import { caip10, caip2, displayAddress, type Caip2 } from "../kernel/caip.ts";
 import { assert } from "../kernel/assert.ts";
@@ -30,8 +33,8 @@ export type SourceInboxRecord = { address: string; caip10: string } & TokenAccou
 
 /**
  * Returns the deposit address of an intent on one origin. The first call issues it; later calls return the same address
- * in every state of the intent, the origin and the gate. It is the intent's own inbox, which a remote gate must
- * approve. Throws unsupported_origin. The first issue also throws source_inbox_not_active, customer_not_bound,
+ * in every state of the intent, the origin and the gate. On EVM chains and on the payout's chain it is the intent's
+ * own inbox, on Solana else one that can only cross to it. A remote gate must approve it. Throws unsupported_origin. The first issue also throws source_inbox_not_active, customer_not_bound,
  * source_inbox_unavailable, source_inbox_refused, and not_found when the intent is archived meanwhile. A payer is about
  * to pay there, so each call also asks for the account that the inbox needs.
  */
@@ -49,24 +52,34 @@ async function findOrIssue(world: IssueWorld, intent: IntentRow, selector: Origi
   // An issued inbox is permanent, so this lookup precedes the check for a live origin.
   const key = toSourceInboxKey(intent, selector);
   const issued = key && (await findSourceInbox(world.db.root, key));
-  if (issued !== undefined) return sourceInboxRecord(intent, issued);
+  if (issued !== undefined) return sourceInboxRecord(intent, await findIntentRoutes(reader(world), intent), issued);
   const origin = await getIssuableOrigin(world, intent, selector);
   // The gate is called outside any transaction. Its endpoints are idempotent, so a retry after a crash is safe.
   if (intent.customer_bound_at === null) {
     await requestBinding(world, { intent, origin });
     await markCustomerBound(world, intent.id);
   }
-  const address = await requestInbox(world, { intent, origin });
+  const routes = await findIntentRoutes(reader(world), intent);
+  const { inbox: address } = toItemOn(intent, routes, origin);
+  await requestInbox(world, { intent, origin, address });
   const { namespace, reference } = origin;
   const inbox = { intent_id: intent.id, namespace, reference, token: inboxToken(origin), address };
   const row = await world.db.transaction((tx) =>
-    saveSourceInbox(tx, world, { ...inbox, issued_at: world.clock.now() }),
+    saveSourceInbox(tx, world, { inbox: { ...inbox, issued_at: world.clock.now() }, routes }),
   );
-  return sourceInboxRecord(intent, row);
+  return sourceInboxRecord(intent, routes, row);
+}
+
+function reader({ db, memory }: IssueWorld) {
+  return { db: db.root, memory };
 }
 
 /** Inserts the inbox and its event under the intent's lock, which excludes a concurrent archive or issue. */
-async function saveSourceInbox(tx: Tx, world: IssueWorld, inbox: SourceInboxRow): Promise<SourceInboxRow> {
+async function saveSourceInbox(
+  tx: Tx,
+  world: IssueWorld,
+  { inbox, routes }: { inbox: SourceInboxRow; routes: readonly PinnedRoute[] },
+): Promise<SourceInboxRow> {
   const [intent] = await lockIntents(tx, [inbox.intent_id]);
   if (intent === undefined || intent.status === "archived")
     throw new Fault("not_found", { message: "No such intent." });
@@ -75,9 +88,9 @@ async function saveSourceInbox(tx: Tx, world: IssueWorld, inbox: SourceInboxRow)
   // A concurrent issue committed first; its address is the intent's only inbox there.
   if (existing !== undefined) return existing;
   if (intent.status !== "active") throw new Fault("source_inbox_not_active");
-  // The address is the intent's own inbox, which belongs to no other intent.
+  // The address follows from the intent alone, so it belongs to no other intent.
   assert(await insertSourceInbox(tx, inbox), `the inbox ${inbox.address} of ${intentId} belongs to another intent`);
-  const object = { object: "source_inbox", intentId: intent.id, ...sourceInboxRecord(intent, inbox) };
+  const object = { object: "source_inbox", intentId: intent.id, ...sourceInboxRecord(intent, routes, inbox) };
   const event = {
     type: "source_inbox.issued",
     accountId: intent.account_id,
@@ -146,9 +159,14 @@ function inboxToken(origin: Asset): string {
 
 function sourceInboxRecord(
   intent: IntentRow,
-  { namespace, reference, address }: Pick<SourceInboxRow, "namespace" | "reference" | "address">,
+  routes: readonly PinnedRoute[],
+  { namespace, reference, address, token }: Pick<SourceInboxRow, "namespace" | "reference" | "address" | "token">,
 ): SourceInboxRecord {
   const chain: Caip2 = caip2(namespace, reference);
   const record = { address: displayAddress(chain, address), caip10: caip10(chain, address) };
-  return address === intent.inbox_address ? { ...record, ...tokenAccountRecord(intent) } : record;
+  const account =
+    address === intent.inbox_address
+      ? tokenAccountRecord(intent)
+      : hopAccountRecord(intent, findHop(routes, { chain, token }));
+  return { ...record, ...account };
 }

@@ -144,6 +144,8 @@ function newIntentRow(world: CreateWorld, details: NewIntentDetails): NewIntent 
     recover_after: BigInt(computeRecoverAfter(at)),
     routes_root: details.routeSet?.root ?? zeroBytes32,
     route_set: details.routeSet?.id ?? null,
+    // Money that a crossing cannot take must be somebody's to recover (D42a).
+    hop_recovery: (details.routeSet?.hops.length ?? 0) > 0 ? account.solana_recovery : null,
     inbox_salt: computeInboxSalt(bytesToHex(details.deploymentId), id),
   };
   return {

@@ -7,9 +7,10 @@ import type { IntentStatus } from "./intentTables.ts";
 import { caip10, caip19, displayAddress, type Namespace } from "../kernel/caip.ts";
 import { excessUnits, paymentStatus, shortfallUnits, type PaymentStatus } from "./paymentStatus.ts";
 import { remainingUnits } from "./progress/remainingUnits.ts";
-import { toRoute, type PinnedRoute } from "./routes/routeSet.ts";
+import { hopsOf, leavesOf, toRoute, type PinnedRoute } from "./routes/routeSet.ts";
 import type { IntentRow, NewIntent } from "./store.ts";
 import { toInboxTerms } from "./inboxTerms.ts";
+import { toHopWireTerms, type SolanaHopWireTerms } from "./pins/hopInbox.ts";
 import {
   tokenAccountRecord,
   toSolanaWireTerms,
@@ -50,7 +51,11 @@ export type IntentRecord = TokenAccountRecord & {
   archivedAt: string | null;
 };
 
-type InboxTermsRecord = Omit<InboxTerms, "solana"> & { solana?: SolanaPayWireTerms | undefined };
+type InboxTermsRecord = Omit<InboxTerms, "solana"> & {
+  solana?: SolanaPayWireTerms | undefined;
+  /** Of the inboxes on Solana that cross to the payout's chain. */
+  solanaRoutes?: readonly SolanaHopWireTerms[] | undefined;
+};
 
 type PayoutRecord = {
   namespace: Namespace;
@@ -136,8 +141,13 @@ export function intentRecordWithRoutes(
   context: IntentRecordContext,
 ): IntentRecord {
   const record = intentRecord(row, context);
-  if (routes.length === 0) return record;
-  return { ...record, inboxTerms: { ...record.inboxTerms, routes: routesToWire(routes.map(toRoute)) } };
+  const [leaves, hops] = [leavesOf(routes), hopsOf(routes)];
+  const inboxTerms = {
+    ...record.inboxTerms,
+    ...(leaves.length > 0 && { routes: routesToWire(leaves.map(toRoute)) }),
+    ...(hops.length > 0 && { solanaRoutes: hops.map((hop) => toHopWireTerms(row, hop)) }),
+  };
+  return { ...record, inboxTerms };
 }
 
 function amountsRecord(row: NewIntent): AmountsRecord {

@@ -49,6 +49,8 @@ export type IntentTable = {
   routes_root: string;
   /** The stored routes of the root; null for the empty root. */
   route_set: Generated<string | null>;
+  /** The recovery key of its inboxes on Solana for a payout elsewhere; null where it has none. */
+  hop_recovery: Generated<string | null>;
   inbox_salt: string;
   inbox_hub: string;
   inbox_implementation: string;
@@ -82,6 +84,8 @@ export type RouteSetTable = {
   routes: unknown;
   /** What stands beside the leaves of each origin. */
   origins: unknown;
+  /** The ways from Solana: see Hop, numbers as texts. */
+  hops: unknown;
   created_at: Date;
 };
 

@@ -35,6 +35,7 @@ const COLUMNS = keysOf({
   rent_recipient: 0,
   routes_root: 0,
   route_set: 0,
+  hop_recovery: 0,
   inbox_salt: 0,
   inbox_hub: 0,
   inbox_implementation: 0,

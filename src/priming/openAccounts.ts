@@ -1,10 +1,10 @@
 import type { Chain } from "../chain/chain.ts";
-import { SETTLEMENTS_AHEAD, type AccountSender } from "../chain/sender.ts";
+import { SETTLEMENTS_AHEAD, type AccountSender, type SettleItem } from "../chain/sender.ts";
 import { warnRepeated } from "../kernel/alarm/repeatedWarning.ts";
 import { addMs, hasElapsed } from "../kernel/clock.ts";
 import { LOOK_MS, PLANNED_MS_MAX, type PrimedAccount } from "./primedAccount.ts";
 import { changeUnlocked, countSubmitted, listDueAccounts, type DueAccount } from "./store.ts";
-import { postpone, submitBatch, toItem, type PrimingWorld } from "./submitBatch.ts";
+import { postpone, submitBatch, toItems, type PrimingWorld } from "./submitBatch.ts";
 
 /** Accounts reviewed per call. */
 const PLANNED_MAX = 24;
@@ -39,13 +39,16 @@ async function listMissing(
   due: readonly DueAccount[],
 ): Promise<DueAccount[]> {
   const now = world.clock.now();
+  const items = await toItems(world, due);
+  const itemOf = new Map(due.map((each, index) => [each, items[index]]));
+  const returnsRent = (item: SettleItem | undefined) => item !== undefined && accounts.returnsRent(item, now);
   const isWanted = (each: DueAccount) =>
     each.intent.status === "active" &&
     !hasElapsed(PLANNED_MS_MAX, { since: each.row.created_at, now }) &&
-    accounts.returnsRent(toItem(each), now);
+    returnsRent(itemOf.get(each));
   const { wanted = [], needless = [] } = Object.groupBy(due, (each) => (isWanted(each) ? "wanted" : "needless"));
   for (const { row } of needless) await end(world, row, "not_created");
-  const found = wanted.length === 0 ? [] : await accounts.inspect(wanted.map(toItem));
+  const found = wanted.length === 0 ? [] : await accounts.inspect(await toItems(world, wanted));
   const missing: DueAccount[] = [];
   for (const [index, each] of wanted.entries()) {
     const account = found[index];

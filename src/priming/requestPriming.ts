@@ -1,6 +1,7 @@
 import { findWatchedChain } from "../catalog/catalog.ts";
-import { payoutChain } from "../intent/payoutAsset.ts";
-import { toSettleItem } from "../intent/pins/ownInbox.ts";
+import { isPayoutAsset } from "../intent/payoutAsset.ts";
+import { findHop, toItemOn } from "../intent/pins/hopInbox.ts";
+import { findIntentRoutes } from "../intent/routes/findRoutes.ts";
 import type { IntentRow } from "../intent/store.ts";
 import { warnRepeated } from "../kernel/alarm/repeatedWarning.ts";
 import type { Caip2 } from "../kernel/caip.ts";
@@ -8,7 +9,7 @@ import { classifyError } from "../kernel/errors/classifyError.ts";
 import type { World } from "../world.ts";
 import { extendPrimedAccount, insertWithinLimits } from "./store.ts";
 
-type RequestWorld = Pick<World, "db" | "clock" | "catalog" | "chains" | "wake" | "log">;
+type RequestWorld = Pick<World, "db" | "clock" | "catalog" | "chains" | "memory" | "wake" | "log">;
 
 /** The origin that a payer has chosen: a token on a chain where an inbox needs an account. */
 export type ChosenOrigin = { readonly namespace: string; readonly reference: string; readonly token: string };
@@ -25,22 +26,25 @@ export async function requestPriming(world: RequestWorld, intent: IntentRow, ori
   } catch (error) {
     if (classifyError(error) === "fatal") throw error;
     warnRepeated(world, {
-      key: `request priming ${payoutChain(intent)}`,
-      fields: { intent: intent.id, chain: payoutChain(intent), err: error },
+      key: `request priming ${`${origin.namespace}:${origin.reference}`}`,
+      fields: { intent: intent.id, chain: `${origin.namespace}:${origin.reference}`, err: error },
       message: "no account was planned for a payer; the next look at the page asks again",
     });
   }
 }
 
 async function planAccount(world: RequestWorld, intent: IntentRow, origin: ChosenOrigin): Promise<void> {
-  const chain = payoutChain(intent);
+  const { token } = origin;
+  const chain = `${origin.namespace}:${origin.reference}` as Caip2;
   const limits = findWatchedChain(world.catalog, chain)?.priming;
   const accounts = world.chains.get(chain)?.sender.accounts;
   const at = world.clock.now();
-  const isOwnInbox = `${origin.namespace}:${origin.reference}` === chain && origin.token === intent.payout_token;
-  if (limits === undefined || accounts === undefined || !isOwnInbox || intent.status !== "active") return;
-  if (!accounts.returnsRent(toSettleItem(intent, origin.token), at)) return;
-  const key = { chain, intentId: intent.id, token: origin.token };
+  if (limits === undefined || accounts === undefined || intent.status !== "active") return;
+  const routes = await findIntentRoutes({ db: world.db.root, memory: world.memory }, intent);
+  const isOwnInbox = isPayoutAsset(intent, { chain, token });
+  if (!isOwnInbox && findHop(routes, { chain, token }) === undefined) return;
+  if (!accounts.returnsRent(toItemOn(intent, routes, { chain, token }), at)) return;
+  const key = { chain, intentId: intent.id, token };
   if (await extendPrimedAccount(world.db, key, { at, keepMs: limits.keepMs })) return;
   const isPlanned = await world.db.transaction((tx) =>
     insertWithinLimits(tx, { ...key, accountId: intent.account_id, at }, limits),

@@ -1,11 +1,12 @@
 import { SettleRefused, type PreparedTransaction, type SettleItem } from "../chain/sender.ts";
-import { toSettleItem } from "../intent/pins/ownInbox.ts";
+import { toItemOn } from "../intent/pins/hopInbox.ts";
+import { findRoutes } from "../intent/routes/findRoutes.ts";
 import { addMs } from "../kernel/clock.ts";
 import type { World } from "../world.ts";
 import { LOOK_MS } from "./primedAccount.ts";
 import { changeLocked, changeUnlocked, lockInState, type DueAccount } from "./store.ts";
 
-export type PrimingWorld = Pick<World, "db" | "clock" | "log">;
+export type PrimingWorld = Pick<World, "db" | "clock" | "log" | "memory">;
 
 /** What one transaction does to the accounts of a batch. */
 export type BatchWork = {
@@ -19,9 +20,11 @@ export type BatchWork = {
 /** Before the next attempt while something else has to change first. */
 const WAIT_MS = 10_000;
 
-/** The inbox of the account as the chain's sender takes it. */
-export function toItem({ intent, row }: Pick<DueAccount, "intent" | "row">): SettleItem {
-  return toSettleItem(intent, row.token);
+/** The inboxes of accounts as the chain's sender takes them. */
+export async function toItems(world: PrimingWorld, accounts: readonly DueAccount[]): Promise<SettleItem[]> {
+  const intents = accounts.map(({ intent }) => intent);
+  const routesOf = await findRoutes({ db: world.db.root, memory: world.memory }, intents);
+  return accounts.map(({ intent, row }) => toItemOn(intent, routesOf.get(intent.id) ?? [], row));
 }
 
 /**
@@ -30,7 +33,7 @@ export function toItem({ intent, row }: Pick<DueAccount, "intent" | "row">): Set
  */
 export async function submitBatch(world: PrimingWorld, batch: readonly DueAccount[], work: BatchWork): Promise<number> {
   try {
-    const prepared = await work.prepare(batch.map(toItem));
+    const prepared = await work.prepare(await toItems(world, batch));
     if (prepared !== undefined) return await storeTransaction(world, batch, { ...work, prepared });
     await postpone(world, batch);
     return 0;

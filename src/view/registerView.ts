@@ -11,7 +11,7 @@ import { upsertViewHints } from "./store.ts";
 /** One token on one chain, in the caller's spelling. */
 export type ViewSelection = { namespace: string; reference: string; tokenAddress: string };
 
-type ViewWorld = Pick<World, "db" | "clock" | "catalog" | "chains" | "wake" | "log">;
+type ViewWorld = Pick<World, "db" | "clock" | "catalog" | "chains" | "memory" | "wake" | "log">;
 
 /** Lifetime of a view hint; each report renews it. */
 export const HINT_TTL_MS = 30 * 60_000;
@@ -25,7 +25,8 @@ export async function registerView(world: ViewWorld, intent: IntentRow, selectio
   if (selection === undefined) return registerPayable(world, intent);
   const isRecorded = await registerSelection(world, intent, selection);
   // The page shows the payout's own inbox without issuing it, and it may need an account too.
-  await requestPriming(world, intent, { ...selection, token: selection.tokenAddress });
+  const isOwnChain = `${selection.namespace}:${selection.reference}` === payoutChain(intent);
+  if (isRecorded || isOwnChain) await requestPriming(world, intent, { ...selection, token: selection.tokenAddress });
   return isRecorded;
 }
 

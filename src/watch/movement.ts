@@ -32,8 +32,11 @@ export type InboxTransfer = {
   crossing?: CrossingEnd | undefined;
 };
 
-/** One end of a crossing between an inbox and itself. `explainedBy`: see ProvenCrossing's name. */
-export type CrossingEnd = { explainedBy: string; feeUnits: bigint };
+/**
+ * One end of a crossing between an inbox and itself. `explainedBy`: see ProvenCrossing's name. `sender`: an address of
+ * another kind of chain that burned; the end is one only if it is an inbox of the same intent.
+ */
+export type CrossingEnd = { explainedBy: string; feeUnits: bigint; sender?: string };
 
 /** A movement as the chain shows it now. Its transaction, identity, direction, inbox and token survive a reorg. */
 export type LocatedTransfer = InboxTransfer & { identity: string };
@@ -124,11 +127,12 @@ export function assignIdentities(
     const crossings = crossingsOf.get(chainTx) ?? [...proof.crossings()];
     crossingsOf.set(chainTx, crossings);
     const index = crossings.findIndex(
-      (each) =>
-        each.direction === direction && each.sender === inbox && each.recipient === inbox && each.units === amountUnits,
+      (each) => each.direction === direction && each.units === amountUnits && mayEndAt(each, inbox),
     );
     const [crossing] = index < 0 ? [] : crossings.splice(index, 1);
-    return crossing && { explainedBy: crossing.name, feeUnits: crossing.feeUnits };
+    if (crossing === undefined) return undefined;
+    const { name: explainedBy, feeUnits, sender } = crossing;
+    return { explainedBy, feeUnits, ...(direction === "in" && sender !== inbox && { sender }) };
   }
 
   function findBatch(pull: InboxTransfer): BatchPayment | undefined {
@@ -139,6 +143,21 @@ export function assignIdentities(
     paymentsOf.set(chainTx, payments);
     return payments.find(pull);
   }
+}
+
+/**
+ * Whether a crossing may be one of the inbox. It burns for no other account than its address commits to, so the
+ * recipient of its own burn is not compared where it is of another kind of chain. The sender of a mint from another kind
+ * of chain is compared with the intent's inboxes when the movement is recorded.
+ */
+function mayEndAt({ direction, sender, recipient }: ProvenCrossing, inbox: string): boolean {
+  if (direction === "out") return sender === inbox && (recipient === inbox || isWord(recipient));
+  return recipient === inbox && (sender === inbox || (!sender.startsWith("0x") && inbox.startsWith("0x")));
+}
+
+/** An account of another kind of chain, as 32 bytes. */
+function isWord(account: string): boolean {
+  return /^0x[0-9a-f]{64}$/.test(account);
 }
 
 function proveIdentity(

@@ -27,7 +27,7 @@ after(() => api.server.close());
 /** Circle's contracts on the local chains, from the verifier's own settings. */
 const bridges = {
   cctpV2Chains: bridgedChains().flatMap(({ chainId, cctp, tokens: [usdc] }): CctpV2Chain[] =>
-    cctp && usdc ? [{ chainId: BigInt(chainId), ...cctp, usdc: usdc.address as CctpV2Chain["usdc"] }] : [],
+    cctp && usdc ? [{ chainId: BigInt(chainId), ...cctp, usdc: usdc.address } as CctpV2Chain] : [],
   ),
 };
 

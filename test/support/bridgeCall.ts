@@ -4,7 +4,7 @@ import { encodeFunctionData } from "viem";
 import type { RouteSpeed } from "../../src/catalog/routes.ts";
 import { toInboxTerms } from "../../src/intent/inboxTerms.ts";
 import { findIntentRoutes } from "../../src/intent/routes/findRoutes.ts";
-import { proofOf, routesFrom, toRoute } from "../../src/intent/routes/routeSet.ts";
+import { leavesOf, proofOf, routesFrom, toRoute } from "../../src/intent/routes/routeSet.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
 import type { BridgedRoad } from "./bridgedRoad.ts";
 import type { TestChain } from "./chain.ts";
@@ -17,7 +17,7 @@ export async function bridgeCall(
   { intent, speed }: { intent: IntentRow; speed?: RouteSpeed },
 ): Promise<InnerCall> {
   const routes = await findIntentRoutes({ db: db.root, memory: world.memory }, intent);
-  const route = routesFrom(routes, { chain: caip2, token: usdc.address }).find(
+  const route = routesFrom(leavesOf(routes), { chain: caip2, token: usdc.address }).find(
     (each) => speed === undefined || each.speed === speed,
   );
   assert.ok(route);

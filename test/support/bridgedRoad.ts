@@ -210,7 +210,8 @@ export async function openBridgedRoad(options: BridgedRoadOptions = {}): Promise
   };
 }
 
-async function tickChain(world: World, chain: Chain): Promise<void> {
+/** Runs every loop of a chain once. */
+export async function tickChain(world: World, chain: Chain): Promise<void> {
   await watchNow(world, chain);
   await processMovements(world, chain.caip2);
   await countMoney(world, chain.caip2);
@@ -241,36 +242,49 @@ function bridgedConfig(
     listen: { host: "127.0.0.1", port: 0 },
     database: { kind: "pglite", directory: undefined },
     feeRecipient: DEV_ACCOUNTS.feeRecipient.address,
-    chains: chains.map((chain, index): EvmChainConfig => {
-      const bridge = sides[index]?.bridge;
-      return {
-        ...TEST_CHAIN_CONFIG,
-        caip2: chain.caip2,
-        chainId: chain.chainId,
-        name: `Chain ${index}`,
-        slug: `chain${index}`,
-        rpcUrls: [rpcUrls[index] ?? chain.rpcUrl],
-        gasKey: DEV_ACCOUNTS.operator.privateKey,
-        native: { ...TEST_CHAIN_CONFIG.native, usd: nativeUsd },
-        estimates: { finalizedMs: isFast ? SLOW_MS : 1_000 },
-        finality: [{ upToPriceUnits: undefined, finality: { confirmations: 1 } }],
-        tokens: [
-          {
-            symbol: "USDC",
-            slug: "usdc",
-            address: chain.usdc.address,
-            decimals: 6,
-            minimumUnits: 10_000n,
-            isOrigin: true,
-            isRail: true,
-            bridge: "cctp-v2",
-          },
-        ],
-        ...(bridge && { cctp: bridge }),
-      };
-    }),
+    chains: chains.map((chain, index) =>
+      bridgedChain(chain, { index, bridge: sides[index]?.bridge, rpcUrl: rpcUrls[index], isFast, nativeUsd }),
+    ),
     bridge: { attestationUrl, fastFeePpmMax: 500 },
     defaultRail: "chain0:usdc",
     logLevel: "silent",
+  };
+}
+
+type ChainParts = Pick<BridgeParts, "isFast" | "nativeUsd"> & {
+  index: number;
+  bridge: BridgeSide["bridge"] | undefined;
+  rpcUrl?: string | undefined;
+};
+
+/** A chain whose USDC crosses. */
+export function bridgedChain(
+  chain: TestChain,
+  { index, bridge, rpcUrl, isFast, nativeUsd }: ChainParts,
+): EvmChainConfig {
+  return {
+    ...TEST_CHAIN_CONFIG,
+    caip2: chain.caip2,
+    chainId: chain.chainId,
+    name: `Chain ${index}`,
+    slug: `chain${index}`,
+    rpcUrls: [rpcUrl ?? chain.rpcUrl],
+    gasKey: DEV_ACCOUNTS.operator.privateKey,
+    native: { ...TEST_CHAIN_CONFIG.native, usd: nativeUsd },
+    estimates: { finalizedMs: isFast ? SLOW_MS : 1_000 },
+    finality: [{ upToPriceUnits: undefined, finality: { confirmations: 1 } }],
+    tokens: [
+      {
+        symbol: "USDC",
+        slug: "usdc",
+        address: chain.usdc.address,
+        decimals: 6,
+        minimumUnits: 10_000n,
+        isOrigin: true,
+        isRail: true,
+        bridge: "cctp-v2",
+      },
+    ],
+    ...(bridge && { cctp: bridge }),
   };
 }

@@ -200,7 +200,8 @@ export async function openSolanaRoad(options: SolanaRoadOptions = {}): Promise<S
   };
 }
 
-async function runLoopsOnce(world: World, chain: Chain): Promise<void> {
+/** Runs every loop of a cluster once. */
+export async function runLoopsOnce(world: World, chain: Chain): Promise<void> {
   await watchChain(world, chain);
   await followAccounts(world, chain, "viewed");
   await followAccounts(world, chain, "all");
@@ -223,7 +224,8 @@ type ChainOptions = Pick<SolanaRoadOptions, "agreement" | "hasFeed" | "priming" 
   rpcUrls: readonly string[];
 };
 
-function solanaConfig(solana: LocalSolana, payer: Keypair, options: ChainOptions): Config {
+/** A configuration with this cluster alone. */
+export function solanaConfig(solana: LocalSolana, payer: Keypair, options: ChainOptions): Config {
   const { rpcUrls, agreement, hasFeed, priming, retired = [] } = options;
   const chain: SolanaChainConfig = {
     caip2: caip2("solana", solana.reference),

@@ -5,7 +5,7 @@ import { decodeKey, tokenProgram } from "@tributary/inbox/solana/keys";
 import { cctpMessenger } from "@tributary/inbox/solana/cctp";
 import type { SolanaHopTerms, SolanaPayTerms } from "@tributary/inbox/solana/terms";
 import type { Hex } from "@tributary/inbox/terms";
-import { installCctp } from "./cctpWorld.ts";
+import { installDoubles } from "./cctpWorld.ts";
 import { readElf } from "./elf.ts";
 import { createAssociated, createMint, fund, mintTokens, transferTokens } from "./tokens.ts";
 import { createKeypair, World } from "./world.ts";
@@ -64,7 +64,7 @@ export class Scene {
     this.feeAccount = open(this.feeOwner, 0n);
     this.payoutAccount = open(this.merchant, 0n);
     this.thiefAccount = open(this.thief, 10n ** 9n);
-    installCctp(world, this.mint);
+    installDoubles(world, this.mint);
     const common = {
       mint: this.mint,
       rentRecipient: operator.address,

@@ -22,7 +22,8 @@ export function openSolanaChain(config: SolanaChainConfig, world: { clock: Timer
   const providers = new Providers(nodes, world);
   const feePayer = openFeePayer(config.feePayerKey);
   const tokenPrograms = new Map(config.tokens.map(({ address, tokenProgram = splToken }) => [address, tokenProgram]));
-  const options = { feePayer, program, feeRecipient, tokenPrograms, computeUnitPriceMax };
+  const hasBridge = config.cctp !== undefined;
+  const options = { feePayer, program, feeRecipient, tokenPrograms, computeUnitPriceMax, hasBridge };
   const context = createSenderContext(providers, options);
   const feeds = (config.wsUrls ?? []).map((wsUrl) => openSlotFeed({ wsUrl, clock: world.clock }));
   const payerReader = new Providers(openReaders(), world);

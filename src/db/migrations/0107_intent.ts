@@ -56,6 +56,7 @@ const statements: readonly string[] = [
     return_url text,
     description text,
     route_set text,
+    hop_recovery text,
     rent_recipient text,
     agreement_units numeric(78,0) default 0 not null,
     late_units numeric(78,0) default 0 not null,
@@ -80,7 +81,8 @@ const statements: readonly string[] = [
     constraint intent_price_units_check check ((price_units >= 1) and (price_units <= 9007199254740991)),
     constraint intent_received_units_check check (received_units >= 0),
     constraint intent_rent_recipient_of_solana check ((rent_recipient is null) or (payout_namespace = 'solana')),
-    constraint intent_route_set_or_empty_root check ((route_set is null) = (routes_root = '0x0000000000000000000000000000000000000000000000000000000000000000')),
+    constraint intent_route_set_or_empty_root check ((route_set is not null) or (routes_root = '0x0000000000000000000000000000000000000000000000000000000000000000')),
+    constraint intent_hops_have_set check ((hop_recovery is null) or (route_set is not null)),
     constraint intent_settled_units_check check (settled_units >= 0),
     constraint intent_status_check check (status in ('active', 'settled', 'archived')),
     constraint intent_underpay_tolerance_bps_check check ((underpay_tolerance_bps >= 0) and (underpay_tolerance_bps <= 500)),
@@ -136,10 +138,12 @@ const statements: readonly string[] = [
     root text not null,
     routes json not null,
     origins json not null,
+    hops json not null,
     created_at timestamptz not null,
     constraint route_set_pkey primary key (id),
     constraint route_set_id_check check (id ~ '^0x[0-9a-f]{64}$'),
-    constraint route_set_root_check check ((root ~ '^0x[0-9a-f]{64}$') and (root <> '0x0000000000000000000000000000000000000000000000000000000000000000'))
+    constraint route_set_root_check check (root ~ '^0x[0-9a-f]{64}$'),
+    constraint route_set_content_check check ((json_array_length(hops) > 0) or (root <> '0x0000000000000000000000000000000000000000000000000000000000000000'))
   )`,
   `create function inboxes_stay()
    returns trigger
@@ -163,7 +167,7 @@ const statements: readonly string[] = [
    language plpgsql
   as $function$
       begin
-        if (new.id, new.seq, new.account_id, new.livemode, new.price_units, new.price_token_units, new.one_time, new.merchant_reference, new.metadata::text, new.payout_namespace, new.payout_chain_reference, new.payout_wallet, new.payout_token, new.payout_decimals, new.rail_id, new.minimum_units, new.fee_bps, new.fee_recipient, new.underpay_tolerance_bps, new.recovery, new.recover_after, new.routes_root, new.route_set, new.inbox_salt, new.inbox_hub, new.inbox_implementation, new.inbox_address, new.return_url, new.description, new.rent_recipient, new.created_at) is distinct from (old.id, old.seq, old.account_id, old.livemode, old.price_units, old.price_token_units, old.one_time, old.merchant_reference, old.metadata::text, old.payout_namespace, old.payout_chain_reference, old.payout_wallet, old.payout_token, old.payout_decimals, old.rail_id, old.minimum_units, old.fee_bps, old.fee_recipient, old.underpay_tolerance_bps, old.recovery, old.recover_after, old.routes_root, old.route_set, old.inbox_salt, old.inbox_hub, old.inbox_implementation, old.inbox_address, old.return_url, old.description, old.rent_recipient, old.created_at)
+        if (new.id, new.seq, new.account_id, new.livemode, new.price_units, new.price_token_units, new.one_time, new.merchant_reference, new.metadata::text, new.payout_namespace, new.payout_chain_reference, new.payout_wallet, new.payout_token, new.payout_decimals, new.rail_id, new.minimum_units, new.fee_bps, new.fee_recipient, new.underpay_tolerance_bps, new.recovery, new.recover_after, new.routes_root, new.route_set, new.hop_recovery, new.inbox_salt, new.inbox_hub, new.inbox_implementation, new.inbox_address, new.return_url, new.description, new.rent_recipient, new.created_at) is distinct from (old.id, old.seq, old.account_id, old.livemode, old.price_units, old.price_token_units, old.one_time, old.merchant_reference, old.metadata::text, old.payout_namespace, old.payout_chain_reference, old.payout_wallet, old.payout_token, old.payout_decimals, old.rail_id, old.minimum_units, old.fee_bps, old.fee_recipient, old.underpay_tolerance_bps, old.recovery, old.recover_after, old.routes_root, old.route_set, old.hop_recovery, old.inbox_salt, old.inbox_hub, old.inbox_implementation, old.inbox_address, old.return_url, old.description, old.rent_recipient, old.created_at)
         then raise exception 'what intent % pinned at its creation cannot change', old.id using errcode = 'integrity_constraint_violation';
         end if;
         return new;
@@ -184,7 +188,10 @@ const statements: readonly string[] = [
         else coalesce((
           select (origin ->> 'minimumUnits')::numeric from route_set cross join lateral json_array_elements(route_set.origins) as origin
           where route_set.id = intent.route_set and 'eip155:' || (origin ->> 'chainId') = pinned_minimum.chain
-            and origin ->> 'token' = pinned_minimum.token), intent.minimum_units) end
+            and origin ->> 'token' = pinned_minimum.token), (
+          select (hop ->> 'minimumUnits')::numeric from route_set cross join lateral json_array_elements(route_set.hops) as hop
+          where route_set.id = intent.route_set and hop ->> 'chain' = pinned_minimum.chain and hop ->> 'mint' = pinned_minimum.token),
+          intent.minimum_units) end
     $function$`,
   `create function route_sets_stay()
    returns trigger

@@ -72,17 +72,26 @@ function planBridge(chainId: number, domain: number): PlannedBridge {
   };
 }
 
-/** Deploys adapter and bridge on every side and links them all. What exists stays. */
-export async function deployLocalBridge(sides: readonly BridgeSide[]): Promise<void> {
-  await Promise.all(sides.map((side) => deploySide(side, sides)));
+/** A chain of another kind: Circle's messenger and its token there, as 32 bytes. */
+export type ForeignSide = { domain: number; messenger: Hex; token: Hex };
+
+/** Deploys adapter and bridge on every side and links them all, also with the foreign ones. What exists stays. */
+export async function deployLocalBridge(
+  sides: readonly BridgeSide[],
+  foreign: readonly ForeignSide[] = [],
+): Promise<void> {
+  const known = sides.map(({ token, bridge: { domain, messenger } }): ForeignSide => {
+    return { domain, messenger: toWord(messenger), token: toWord(token) };
+  });
+  await Promise.all(sides.map((side) => deploySide(side, [...known, ...foreign])));
 }
 
-async function deploySide({ chainId, client, token, bridge }: BridgeSide, sides: readonly BridgeSide[]): Promise<void> {
+async function deploySide({ chainId, client, token, bridge }: BridgeSide, all: readonly ForeignSide[]): Promise<void> {
   const adapter: Deployment = { creationCode: cctpV2AdapterCreationCode, salt: cctpV2AdapterSalt };
   const deployments = [adapter, ...planBridge(chainId, bridge.domain).deployments];
   const codes = await Promise.all(deployments.map((each) => client.getCode({ address: deployedAddress(each) })));
   const missing = deployments.filter((_, index) => codes[index] === undefined);
-  const others = sides.filter((side) => side.chainId !== chainId);
+  const others = all.filter(({ domain }) => domain !== bridge.domain);
   // Setting a value again changes nothing.
   await sendCallsOrThrow(client, DEV_ACCOUNTS.issuer, [
     ...missing.map(deploymentCall),
@@ -97,11 +106,9 @@ async function deploySide({ chainId, client, token, bridge }: BridgeSide, sides:
     { to: bridge.minter, data: encodeBridge("setMessenger", [bridge.messenger]) },
     { to: bridge.minter, data: encodeBridge("setBurnLimit", [token, BURN_LIMIT_UNITS]) },
     ...others.flatMap((other): ContractCall[] => [
-      { to: bridge.minter, data: encodeBridge("linkTokenPair", [token, other.bridge.domain, other.token]) },
-      {
-        to: bridge.messenger,
-        data: encodeBridge("addRemoteTokenMessenger", [other.bridge.domain, toWord(other.bridge.messenger)]),
-      },
+      // The double compares the last twenty bytes of a token.
+      { to: bridge.minter, data: encodeBridge("linkTokenPair", [token, other.domain, `0x${other.token.slice(-40)}`]) },
+      { to: bridge.messenger, data: encodeBridge("addRemoteTokenMessenger", [other.domain, other.messenger]) },
     ]),
   ]);
 }

@@ -1,4 +1,6 @@
+import type { SolanaPayTerms } from "@tributary/inbox/solana/terms";
 import { solanaTermsToWire, type SolanaInboxTerms } from "@tributary/inbox/solana/wire";
+import type { Terms } from "@tributary/inbox/terms";
 import { toSolanaPayTerms } from "../../chain/solana/intentInbox.ts";
 import { findTokenAccount } from "../../chain/solana/tokenAccount.ts";
 import type { SettleItem } from "../../chain/sender.ts";
@@ -10,8 +12,11 @@ import type { IntentRow } from "../store.ts";
 
 type InboxIntent = Omit<IntentRow, "seq">;
 
+/** An inbox that settles, as its chain's sender takes it. */
+export type OwnItem = Omit<SettleItem, "terms"> & { terms: Terms | SolanaPayTerms };
+
 /** The intent's own inbox as a sender settles it, in one token. */
-export function toSettleItem(intent: InboxIntent, token: string): SettleItem {
+export function toSettleItem(intent: InboxIntent, token: string): OwnItem {
   const { inbox_address: inbox, inbox_hub: hub } = intent;
   if (intent.payout_namespace === "eip155") return { inbox, token, hub, terms: toInboxTerms(intent) };
   return { inbox, token, hub, terms: toSolanaPayTerms(intent), tokenProgram: intent.inbox_implementation };

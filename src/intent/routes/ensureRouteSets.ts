@@ -1,4 +1,5 @@
 import type { Catalog } from "../../catalog/catalog.ts";
+import { hopsTo } from "../../catalog/hops.ts";
 import { routesTo } from "../../catalog/routes.ts";
 import { Fault } from "../../kernel/faults.ts";
 import type { MemorySlot } from "../../kernel/processMemory.ts";
@@ -25,7 +26,7 @@ export async function storeRouteSets(world: RouteSetWorld): Promise<ReadonlyMap<
   const { db, clock, memory, catalog } = world;
   const sets = new Map<string, RouteSet>();
   for (const rail of catalog.assets.filter(({ isRail }) => isRail)) {
-    const set = buildRouteSet(routesTo(catalog, rail));
+    const set = buildRouteSet(routesTo(catalog, rail), hopsTo(catalog, rail));
     if (set !== undefined) sets.set(rail.railId, set);
   }
   for (const set of sets.values()) await insertRouteSet(db, toStoredRouteSet(set), clock.now());

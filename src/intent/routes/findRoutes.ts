@@ -10,9 +10,12 @@ const KNOWN_SETS: MemorySlot<Map<string, RouteSet>> = { create: () => new Map() 
 const KNOWN_SETS_MAX = 1_000;
 const NO_ROUTES: readonly PinnedRoute[] = [];
 
-type IntentRoutesKey = Pick<IntentRow, "id" | "route_set">;
+type IntentRoutesKey = Pick<IntentRow, "id" | "route_set" | "hop_recovery">;
 
-/** The pinned routes of each intent by its id, in the order of their root; an empty list without routes. */
+/**
+ * The pinned routes of each intent by its id: leaves in the order of their root, then hops. An empty list without
+ * routes.
+ */
 export async function findRoutes(
   { db, memory }: { db: Db["root"] | Tx; memory: ProcessMemory },
   intents: readonly IntentRoutesKey[],
@@ -28,16 +31,16 @@ export async function findRoutes(
   }
   for (const id of [...known.keys()].slice(0, Math.max(known.size - KNOWN_SETS_MAX, 0))) known.delete(id);
   return new Map(
-    intents.map(({ id, route_set }) => {
+    intents.map(({ id, route_set, hop_recovery }) => {
       if (route_set === null) return [id, NO_ROUTES] as const;
       const set = found.get(route_set);
       assert(set, `the route set ${route_set} of intent ${id} does not exist`);
-      return [id, set.routes] as const;
+      return [id, hop_recovery === null ? set.routes : [...set.routes, ...set.hops]] as const;
     }),
   );
 }
 
-/** The pinned routes of one intent, in the order of their root. */
+/** The pinned routes of one intent. */
 export async function findIntentRoutes(
   reader: { db: Db["root"] | Tx; memory: ProcessMemory },
   intent: IntentRoutesKey,

@@ -25,6 +25,7 @@ import {
   buildRouteSet,
   fromStoredRouteSet,
   hasRouteFrom,
+  leavesOf,
   proofOf,
   routesFrom,
   toRoute,
@@ -53,7 +54,8 @@ async function create(world: StationWorld): Promise<IntentRow> {
   return (await createIntent(db.root, world, { account, input: {} })).intent;
 }
 
-const readRoutes = ({ memory }: StationWorld, intent: IntentRow) => findIntentRoutes({ db: db.root, memory }, intent);
+const readRoutes = async ({ memory }: StationWorld, intent: IntentRow) =>
+  leavesOf(await findIntentRoutes({ db: db.root, memory }, intent));
 
 test("an intent pins two routes from every other bridged chain, and its address commits to their root", async () => {
   const world = openWorld(bridgedChains());

@@ -6,7 +6,7 @@ import { addMs } from "../../kernel/clock.ts";
 import type { World } from "../../world.ts";
 import { LOOK_MS_MAX } from "../../priming/primedAccount.ts";
 import { changeUnlocked, listDueAccounts, type DueAccount } from "../../priming/store.ts";
-import { submitBatch, toItem, type PrimingWorld } from "../../priming/submitBatch.ts";
+import { submitBatch, toItems, type PrimingWorld } from "../../priming/submitBatch.ts";
 import { listInboxesInUse } from "./inboxesInUse.ts";
 import { nextStep, type NextStep } from "./unusedAccount.ts";
 
@@ -21,7 +21,7 @@ export async function closeAccounts(world: PrimingWorld & Pick<World, "catalog">
   const { accounts } = chain.sender;
   if (accounts === undefined) return 0;
   const unused = await reviewAccounts(world, chain, accounts);
-  const keys = chain.sender.batchKeys(unused.map(toItem));
+  const keys = chain.sender.batchKeys(await toItems(world, unused));
   const keyOf = new Map(unused.map((each, index) => [each, keys[index]]));
   const batchMax = findWatchedChain(world.catalog, chain.caip2)?.settleBatchMax ?? 1;
   let submitted = 0;
@@ -41,7 +41,10 @@ async function reviewAccounts(world: PrimingWorld, chain: Chain, accounts: Accou
   const now = world.clock.now();
   const due = await listDueAccounts(world.db, { chain: chain.caip2, status: "open", at: now, limit: OPEN_MAX });
   if (due.length === 0) return [];
-  const [found, inUse] = await Promise.all([accounts.inspect(due.map(toItem)), listInboxesInUse(world.db, due)]);
+  const [found, inUse] = await Promise.all([
+    accounts.inspect(await toItems(world, due)),
+    listInboxesInUse(world.db, due),
+  ]);
   const unused: DueAccount[] = [];
   for (const [index, each] of due.entries()) {
     const account = found[index];

@@ -1,15 +1,21 @@
 import type { Chain } from "../../chain/chain.ts";
-import { PayerRefused, SettleRefused, type BurnItem, type PreparedSettlement } from "../../chain/sender.ts";
+import {
+  PayerRefused,
+  SettleRefused,
+  type BurnItem,
+  type BurnWay,
+  type PreparedSettlement,
+} from "../../chain/sender.ts";
 import { chooseRoute } from "../../bridge/chooseRoute.ts";
 import { notePayer } from "../../bridge/refusedPayers.ts";
 import { findIntentRoutes } from "../../intent/routes/findRoutes.ts";
-import { proofOf, routesFrom, toRoute } from "../../intent/routes/routeSet.ts";
-import { toSettleItem } from "../../intent/pins/ownInbox.ts";
+import { proofOf, routesFrom, toRoute, type PinnedRoute } from "../../intent/routes/routeSet.ts";
+import { toItemOn } from "../../intent/pins/hopInbox.ts";
 import { payoutChain } from "../../intent/payoutAsset.ts";
 import type { World } from "../../world.ts";
 import type { DueSettlement } from "../store.ts";
 
-type CrossingWorld = Pick<World, "db" | "clock" | "log" | "catalog" | "memory" | "config" | "bridge">;
+type CrossingWorld = Pick<World, "db" | "clock" | "entropy" | "log" | "catalog" | "memory" | "config" | "bridge">;
 
 /** Whether a bridge carries the settlement's money to its payout. */
 export function isCrossing({ settlement, intent }: DueSettlement): boolean {
@@ -31,11 +37,7 @@ export async function prepareCrossing(
   const routes = await findIntentRoutes({ db: world.db.root, memory: world.memory }, intent);
   const route = await chooseRoute(world, routesFrom(routes, settlement), payoutChain(intent));
   if (route === undefined) throw new SettleRefused("no_route");
-  const item: BurnItem = {
-    ...toSettleItem(intent, settlement.token),
-    route: toRoute(route),
-    routeProof: proofOf(routes, route),
-  };
+  const item: BurnItem = { ...toItemOn(intent, routes, settlement), way: toWay(routes, route) };
   const refusal = await bridge.burnRefusal(item);
   if (refusal !== undefined) throw new SettleRefused(refusal);
   try {
@@ -47,4 +49,9 @@ export async function prepareCrossing(
       notePayer(world, chain.caip2, { payer: chain.sender.payer, reason: error.message });
     throw error;
   }
+}
+
+function toWay(routes: readonly PinnedRoute[], route: PinnedRoute): BurnWay {
+  if (route.kind === "leaf") return { kind: "leaf", route: toRoute(route), routeProof: proofOf(routes, route) };
+  return { kind: "hop", route: route.speed === "fast" ? 0 : 1 };
 }

@@ -1,3 +1,6 @@
+import { bytesToHex } from "@noble/hashes/utils";
+import { decodeKey } from "@tributary/inbox/solana/keys";
+
 // The bytes of a burn message of CCTP version 2: a head of 148 bytes, then the body of the burn.
 
 const WORD_BYTES = 32;
@@ -52,8 +55,9 @@ export function parseBurnMessage(message: string): BurnMessage | undefined {
   };
 }
 
-/** An address as the 32 bytes of a message. */
+/** An address of an EVM chain or of Solana as the 32 bytes of a message. */
 export function toMessageAccount(address: string): string {
+  if (!address.startsWith("0x")) return `0x${bytesToHex(decodeKey("address", address))}`;
   return `0x${address
     .slice(2)
     .toLowerCase()

@@ -9,6 +9,7 @@ import { openAttestationClient } from "./attestationClient.ts";
 const BURN = {
   settleDomain: 6,
   inbox: `0x${"1b".repeat(20)}`,
+  recipient: `0x${"1b".repeat(20)}`,
   token: `0x${"70".repeat(20)}`,
   units: 100n,
 };

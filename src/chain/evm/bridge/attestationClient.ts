@@ -125,20 +125,20 @@ function toProof(entry: unknown, domain: number): { key: string; proof: BurnProo
   if (typeof message !== "string" || typeof attestation !== "string") return undefined;
   if (!/^0x(?:[0-9a-f]{2}){65,}$/i.test(attestation)) return undefined;
   const parsed = parseBurnMessage(message);
-  if (parsed === undefined || parsed.sourceDomain !== domain || parsed.sender !== parsed.recipient) return undefined;
-  const { settleDomain, recipient, token, units, expirationBlock, nonce } = parsed;
+  if (parsed === undefined || parsed.sourceDomain !== domain) return undefined;
+  const { settleDomain, sender, recipient, token, units, expirationBlock, nonce } = parsed;
   const proof = {
     message: message.toLowerCase(),
     attestation: attestation.toLowerCase(),
     mint: `${BRIDGE}/${domain}/${nonce}`,
     expiresAtBlock: expirationBlock === 0n ? undefined : expirationBlock,
   };
-  return { key: [settleDomain, recipient, token, units].join("/"), proof };
+  return { key: [settleDomain, sender, recipient, token, units].join("/"), proof };
 }
 
 /** A message with this key is one of the burn. */
-function burnKey({ settleDomain, inbox, token, units }: BurnQuery): string {
-  return [settleDomain, toMessageAccount(inbox), toMessageAccount(token), units].join("/");
+function burnKey({ settleDomain, inbox, recipient, token, units }: BurnQuery): string {
+  return [settleDomain, ...[inbox, recipient, token].map(toMessageAccount), units].join("/");
 }
 
 function parseFees(host: string, body: unknown): BridgeFees {

@@ -51,7 +51,9 @@ export function openEvmBridge(context: SenderContext, transmitter: Hex): BridgeS
 }
 
 function burnCall(item: BurnItem): SettleCall {
-  const args = [evmTerms(item), item.route, [...item.routeProof], NO_QUOTE] as const;
+  const { way } = item;
+  if (way.kind !== "leaf") throw new Error(`the way of inbox ${item.inbox} is not one of an EVM chain`);
+  const args = [evmTerms(item), way.route, [...way.routeProof], NO_QUOTE] as const;
   return {
     to: item.hub,
     data: encodeFunctionData({ abi: hubAbi, functionName: "bridge", args }),

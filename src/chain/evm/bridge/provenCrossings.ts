@@ -1,4 +1,6 @@
-import { decodeAbiParameters, parseAbiItem, toEventSelector } from "viem";
+import { solanaCctpDomain } from "@tributary/inbox/cctpV2Chains";
+import { encodeKey } from "@tributary/inbox/solana/keys";
+import { decodeAbiParameters, hexToBytes, parseAbiItem, toEventSelector, type Hex } from "viem";
 import { ProviderFailed, type ProvenCrossing } from "../../reader.ts";
 
 // What the events of Circle's CCTP v2 contracts show of a transaction. Only the configured contracts count: anybody can
@@ -74,7 +76,7 @@ function parseMint(log: Log, topics: readonly unknown[], contracts: BridgeContra
     {
       direction: "in",
       name: `cctp-v2/${domain}/${String(topics[2]).toLowerCase()}`,
-      sender: toAddress(from) ?? from,
+      sender: toAddress(from) ?? (domain === solanaCctpDomain ? encodeKey(hexToBytes(from as Hex)) : from),
       recipient: toAddress(recipient) ?? recipient,
       units: BigInt(word(BODY.amount)) - feeUnits,
       feeUnits,

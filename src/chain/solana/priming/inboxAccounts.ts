@@ -2,7 +2,6 @@ import type { SolanaInbox } from "@tributary/inbox/solana/address";
 import { deriveTokenAccount } from "@tributary/inbox/solana/derive";
 import type { SolanaInstruction } from "@tributary/inbox/solana/instructions";
 import { lamportsRentEnd } from "@tributary/inbox/solana/lamportBounds";
-import type { SolanaPayTerms } from "@tributary/inbox/solana/terms";
 import {
   SettleRefused,
   type AccountSender,
@@ -11,6 +10,7 @@ import {
   type SenderWorld,
   type SettleItem,
 } from "../../sender.ts";
+import { closeHopInstruction } from "../bridge/solanaBridge.ts";
 import { readTokenAccount } from "../mintExtensions.ts";
 import type { SolanaNode } from "../node.ts";
 import { prepareTransaction } from "../prepareTransaction.ts";
@@ -93,8 +93,16 @@ export class InboxAccounts implements AccountSender {
     const { program, feePayer, feeRecipient, feeCeiling } = this.#context;
     const [first, ...others] = this.#requireInboxes(items);
     if (first === undefined) throw new Error("a batch needs an item");
-    const instructions = settleInstructions([first, ...others], { payer: feePayer.address, missing: [] });
     const rules = { program, feeRecipient, computeUnitPriceMax: feeCeiling.computeUnitPriceMax };
+    const { terms } = first;
+    if (terms.kind === "hop") {
+      const closing = [closeHopInstruction({ ...first, terms })];
+      return prepareTransaction(world, this.#context, {
+        outlook: () => this.#outlook(closing),
+        sign: (message) => feePayer.signClose(message, rules),
+      });
+    }
+    const instructions = settleInstructions([first, ...others], { payer: feePayer.address, missing: [] });
     return prepareTransaction(world, this.#context, {
       outlook: () => this.#outlook(instructions),
       sign: (message) => feePayer.sign(message, rules),
@@ -102,7 +110,7 @@ export class InboxAccounts implements AccountSender {
   }
 
   /** Throws SettleRefused for a mint that settles nothing now, as a settlement does. */
-  #requireInboxes(items: readonly SettleItem[]): PayInbox[] {
+  #requireInboxes(items: readonly SettleItem[]): SolanaInbox[] {
     const { program, heldMints } = this.#context;
     for (const { token } of items) {
       const reason = heldMints.get(token);
@@ -116,20 +124,17 @@ export class InboxAccounts implements AccountSender {
   }
 }
 
-type PayInbox = SolanaInbox & { readonly terms: SolanaPayTerms };
-
-/** Throws SettleRefused for an item that is not the pay inbox of its terms. */
-function requireInbox(item: SettleItem, program: string): PayInbox {
+/** Throws SettleRefused for an item that is not the inbox of its terms. */
+function requireInbox(item: SettleItem, program: string): SolanaInbox {
   const inbox = toInbox(item, program);
   if ("refusal" in inbox) throw new SettleRefused(inbox.refusal);
-  const { terms } = inbox;
-  if (terms.kind !== "pay" || terms.mint !== item.token) throw new SettleRefused("the inbox takes another token");
-  return { ...inbox, terms };
+  if (inbox.terms.mint !== item.token) throw new SettleRefused("the inbox takes another token");
+  return inbox;
 }
 
-async function inspectInboxes(node: SolanaNode, inboxes: readonly PayInbox[]): Promise<InboxAccount[]> {
-  const payouts = inboxes.map(
-    ({ terms, tokenProgram }) => deriveTokenAccount(terms.payout, terms.mint, tokenProgram).address,
+async function inspectInboxes(node: SolanaNode, inboxes: readonly SolanaInbox[]): Promise<InboxAccount[]> {
+  const payouts = inboxes.map(({ terms, tokenAccount, tokenProgram }) =>
+    terms.kind === "pay" ? deriveTokenAccount(terms.payout, terms.mint, tokenProgram).address : tokenAccount,
   );
   const addresses = [...inboxes.map(({ tokenAccount }) => tokenAccount), ...payouts];
   const accounts = await fetchAccounts(node, addresses, "finalized");
@@ -143,15 +148,20 @@ async function inspectInboxes(node: SolanaNode, inboxes: readonly PayInbox[]): P
 }
 
 /** Somebody may have sent lamports to the address without creating a token account there. */
-function unitsOf({ tokenProgram }: PayInbox, account: AccountState | undefined): bigint | undefined {
+function unitsOf({ tokenProgram }: SolanaInbox, account: AccountState | undefined): bigint | undefined {
   return account?.owner === tokenProgram ? account.data.readBigUInt64LE(AMOUNT) : undefined;
 }
 
 function findObstacle(
-  { terms, tokenProgram }: PayInbox,
+  { terms, tokenProgram }: SolanaInbox,
   { account, payout }: Record<"account" | "payout", AccountState | undefined>,
 ): string | undefined {
   if (account !== undefined && account.lamports >= lamportsRentEnd) return "excess_lamports";
+  // Only a burn empties it, and a burn costs more than dust is worth.
+  if (terms.kind === "hop") {
+    const units = account?.owner === tokenProgram ? account.data.readBigUInt64LE(AMOUNT) : 0n;
+    return units === 0n ? undefined : "holds_dust";
+  }
   const token = payout?.owner === tokenProgram ? readTokenAccount(payout.data) : undefined;
   const isPayable = token?.owner === terms.payout && token.mint === terms.mint && token.state === "initialized";
   return isPayable ? undefined : "no_payout_account";

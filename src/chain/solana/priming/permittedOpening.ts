@@ -2,7 +2,7 @@ import { computeSolanaInbox } from "@tributary/inbox/solana/address";
 import { deriveTokenAccount } from "@tributary/inbox/solana/derive";
 import type { SolanaInstruction } from "@tributary/inbox/solana/instructions";
 import { associatedTokenProgram, systemProgram } from "@tributary/inbox/solana/keys";
-import type { SolanaPayTerms } from "@tributary/inbox/solana/terms";
+import type { SolanaTerms } from "@tributary/inbox/solana/terms";
 import { DAY_MS } from "../../../kernel/clock.ts";
 import { decodeMessage } from "../send/decodeMessage.ts";
 import { assertBudget, CREATE_IDEMPOTENT, refusal, type SigningRules } from "../send/permittedMessage.ts";
@@ -22,7 +22,7 @@ export type OpeningRules = SigningRules & {
   /** The token program of each configured mint. */
   readonly tokenPrograms: ReadonlyMap<string, string>;
   /** The terms of the inbox of each creation, in their order. */
-  readonly terms: readonly SolanaPayTerms[];
+  readonly terms: readonly SolanaTerms[];
   readonly at: Date;
 };
 
@@ -41,7 +41,7 @@ export function assertPermittedOpening(message: Uint8Array, rules: OpeningRules)
   }
 }
 
-function assertOpens({ accounts, data }: SolanaInstruction, terms: SolanaPayTerms | undefined, rules: OpeningRules) {
+function assertOpens({ accounts, data }: SolanaInstruction, terms: SolanaTerms | undefined, rules: OpeningRules) {
   const tokenProgram = rules.tokenPrograms.get(terms?.mint ?? "");
   if (terms === undefined || tokenProgram === undefined || !returnsRent(terms, rules))
     throw refusal("the creation of an account whose rent others could take");
@@ -59,17 +59,19 @@ function assertOpens({ accounts, data }: SolanaInstruction, terms: SolanaPayTerm
  * can take it before.
  */
 export function returnsRent(
-  terms: SolanaPayTerms,
+  terms: SolanaTerms,
   { feePayer, feeRecipient, tokenPrograms, at }: Omit<OpeningRules, "terms" | "program" | "computeUnitPriceMax">,
 ): boolean {
-  const { mint, rentRecipient, payout, recovery, recoverAfter } = terms;
+  const { mint, rentRecipient, recovery, recoverAfter } = terms;
   const tokenProgram = tokenPrograms.get(mint);
   return (
     tokenProgram !== undefined &&
     rentRecipient === feePayer &&
     // The fee payer signs no settlement in which it is more than the receiver of rent.
-    ![payout, recovery].includes(feePayer) &&
-    terms.feeAccount === deriveTokenAccount(feeRecipient, mint, tokenProgram).address &&
+    recovery !== feePayer &&
+    (terms.kind === "hop" ||
+      (terms.payout !== feePayer &&
+        terms.feeAccount === deriveTokenAccount(feeRecipient, mint, tokenProgram).address)) &&
     recoverAfter * 1_000 >= at.getTime() + RECOVERY_AHEAD_MS
   );
 }

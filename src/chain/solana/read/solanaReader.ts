@@ -9,6 +9,7 @@ import {
   type Transfer,
   type TransferScope,
 } from "../../reader.ts";
+import { parseProvenCrossings } from "../bridge/provenCrossings.ts";
 import type { SolanaNode } from "../node.ts";
 import { SolanaRpc } from "../rpc/solanaRpc.ts";
 import { isSignature } from "../rpc/values.ts";
@@ -139,6 +140,7 @@ export class SolanaReader implements SolanaNode {
       blockHash,
       succeeded,
       transfers,
+      crossings: () => parseProvenCrossings(transaction),
       identityAt: (place) => transfers().find((each) => each.place === place)?.identity,
     };
   }

@@ -14,6 +14,8 @@ export type SolanaSenderContext = {
   readonly feeRecipient: string;
   /** The token program of each configured mint. */
   readonly tokenPrograms: ReadonlyMap<string, string>;
+  /** Whether a token crosses by the bridge here. */
+  readonly hasBridge: boolean;
   readonly feeCeiling: FeeCeiling;
   /** Mints that settle nothing, each with the reason, as of the last check. */
   readonly heldMints: Map<string, string>;
@@ -32,13 +34,15 @@ export type SolanaSenderOptions = Pick<
   "feePayer" | "program" | "feeRecipient" | "tokenPrograms"
 > & {
   computeUnitPriceMax: bigint;
+  /** Default false. */
+  hasBridge?: boolean;
 };
 
 export function createSenderContext(
   providers: Providers<SolanaNode>,
-  { computeUnitPriceMax, ...options }: SolanaSenderOptions,
+  { computeUnitPriceMax, hasBridge = false, ...options }: SolanaSenderOptions,
 ): SolanaSenderContext {
   const feeCeiling = { computeUnitPriceMax, isExceeded: false, expiredInRow: 0 };
   const checked = { heldMints: new Map<string, string>(), mintAuthorities: new Map<string, string>() };
-  return { caip2: providers.caip2, providers, ...options, feeCeiling, ...checked };
+  return { caip2: providers.caip2, providers, ...options, hasBridge, feeCeiling, ...checked };
 }

@@ -9,7 +9,7 @@ import {
 } from "@tributary/inbox/solana/instructions";
 import { associatedTokenProgram, systemProgram, tokenProgram as splTokenProgram } from "@tributary/inbox/solana/keys";
 import { encodeMessage, encodeTransaction } from "@tributary/inbox/solana/message";
-import { hashSolanaTerms, type SolanaPayTerms } from "@tributary/inbox/solana/terms";
+import { hashSolanaTerms, type SolanaTerms } from "@tributary/inbox/solana/terms";
 import type { SettleItem } from "../../sender.ts";
 import { budgetTags, computeBudgetProgram, CREATE_IDEMPOTENT } from "./permittedMessage.ts";
 
@@ -19,14 +19,14 @@ const NO_SIGNATURE = new Uint8Array(64);
 
 /** Equal for items that one transaction can settle. */
 export function batchKey(item: SettleItem): string {
-  return `${item.hub}/${tokenProgramOf(item)}/${hashSolanaTerms(payTerms(item))}`;
+  return `${item.hub}/${tokenProgramOf(item)}/${hashSolanaTerms(solanaTerms(item))}`;
 }
 
 function tokenProgramOf({ tokenProgram = splTokenProgram }: SettleItem): string {
   return tokenProgram;
 }
 
-function payTerms({ inbox, terms }: SettleItem): SolanaPayTerms {
+function solanaTerms({ inbox, terms }: SettleItem): SolanaTerms {
   if ("kind" in terms) return terms;
   throw new Error(`the terms of inbox ${inbox} are not those of a Solana inbox`);
 }
@@ -34,7 +34,7 @@ function payTerms({ inbox, terms }: SettleItem): SolanaPayTerms {
 /** Why no transaction of ours settles the item, or its inbox. */
 export function toInbox(item: SettleItem, program: string): SolanaInbox | { refusal: string } {
   if (item.hub !== program) return { refusal: `the inbox belongs to the program ${item.hub}` };
-  const inbox = computeSolanaInbox(payTerms(item), { program, tokenProgram: tokenProgramOf(item) });
+  const inbox = computeSolanaInbox(solanaTerms(item), { program, tokenProgram: tokenProgramOf(item) });
   return inbox.address === item.inbox ? inbox : { refusal: `the terms give the inbox ${inbox.address}` };
 }
 
@@ -99,5 +99,5 @@ export function withBudget(budget: ComputeBudget, instructions: readonly SolanaI
  */
 export function unsignedTransaction(payer: string, instructions: readonly SolanaInstruction[]): Uint8Array {
   const message = encodeMessage({ feePayer: payer, blockhash: SOME_HASH, instructions });
-  return encodeTransaction(message, new Map([[payer, NO_SIGNATURE]]));
+  return encodeTransaction(message, new Map(message.signers.map((signer) => [signer, NO_SIGNATURE])));
 }

@@ -1,5 +1,5 @@
 import type { SolanaInbox } from "@tributary/inbox/solana/address";
-import type { SolanaInstruction } from "@tributary/inbox/solana/instructions";
+import { instructionTags, type SolanaInstruction } from "@tributary/inbox/solana/instructions";
 import { associatedTokenProgram } from "@tributary/inbox/solana/keys";
 import type { SettleItem } from "../../sender.ts";
 import type { SolanaNode } from "../node.ts";
@@ -130,11 +130,18 @@ export async function simulateInstructions(
   }
   const { failure, computeUnits } = await simulateTransaction(node, transaction);
   if (failure === undefined) return { plan: { instructions, computeUnits: withMargin(computeUnits) } };
-  const program = budgeted[failure.instruction ?? -1]?.program;
+  const failed = budgeted[failure.instruction ?? -1];
+  const program = failed?.program;
   const isPayerEmpty =
-    PAYER_FAILURES.test(failure.text) || (program === associatedTokenProgram && failure.code === TOO_FEW_LAMPORTS);
+    PAYER_FAILURES.test(failure.text) ||
+    ((program === associatedTokenProgram || isBurn(failed, inboxProgram)) && failure.code === TOO_FEW_LAMPORTS);
   if (isPayerEmpty) throw new Error(`the fee payer ${payer} has too few lamports: ${failure.text}`);
   return { refusal: describeFailure(failure, program === inboxProgram) };
+}
+
+/** It pays for the account of a message, below the inbox program. */
+function isBurn(instruction: SolanaInstruction | undefined, inboxProgram: string): boolean {
+  return instruction?.program === inboxProgram && instruction.data[0] === instructionTags.bridge;
 }
 
 function withMargin(computeUnits: number): number {

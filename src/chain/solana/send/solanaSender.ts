@@ -1,8 +1,9 @@
 import type { ChainConfig } from "../../../config/config.ts";
 import type { Tx } from "../../../db/database.ts";
 import { deleteOutgoingBytes } from "../../outgoing/outgoingStore.ts";
-import type { ChainSender, PreparedSettlement, SenderWorld, SettleItem } from "../../sender.ts";
+import type { BridgeSender, ChainSender, PreparedSettlement, SenderWorld, SettleItem } from "../../sender.ts";
 import type { TokenProblem } from "../../tokenProblems.ts";
+import { openSolanaBridge } from "../bridge/solanaBridge.ts";
 import { checkMints } from "../checkMints.ts";
 import { prepareTransaction } from "../prepareTransaction.ts";
 import { InboxAccounts } from "../priming/inboxAccounts.ts";
@@ -31,6 +32,10 @@ export class SolanaSender implements ChainSender {
   constructor(context: SolanaSenderContext) {
     this.#context = context;
     this.accounts = new InboxAccounts(context);
+  }
+
+  get bridge(): BridgeSender | undefined {
+    return this.#context.hasBridge ? openSolanaBridge(this.#context) : undefined;
   }
 
   get payer(): string {

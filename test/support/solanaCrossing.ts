@@ -1,0 +1,266 @@
+import { readFileSync } from "node:fs";
+import { solanaCctpDomain } from "@tributary/inbox/cctpV2Chains";
+import { cctpMessenger, cctpTransmitter } from "@tributary/inbox/solana/cctp";
+import { deriveTokenAccount } from "@tributary/inbox/solana/derive";
+import { toMessageAccount } from "@tributary/recover/bridge/burnMessage";
+import { pino } from "pino";
+import { hexToBytes, type Hex } from "viem";
+import { receiveCrossings } from "../../src/bridge/receiveCrossings.ts";
+import { trackCrossings } from "../../src/bridge/trackCrossings.ts";
+import { buildCatalog } from "../../src/catalog/catalog.ts";
+import type { Chain } from "../../src/chain/chain.ts";
+import { openAttestationClient } from "../../src/chain/evm/bridge/attestationClient.ts";
+import { openEvmChain } from "../../src/chain/evm/openEvmChain.ts";
+import { openSolanaChain } from "../../src/chain/solana/openSolanaChain.ts";
+import type { Config, SolanaChainConfig } from "../../src/config/config.ts";
+import type { Db } from "../../src/db/database.ts";
+import { startAttestationServer, type AttestationServer } from "../../src/dev/attestation/attestationServer.ts";
+import { solanaSide } from "../../src/dev/attestation/solanaSide.ts";
+import { deployLocalBridge, localBridge, type BridgeSide } from "../../src/dev/chains/bridge.ts";
+import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
+import { issueSourceInbox, type SourceInboxRecord } from "../../src/inbox/issueSourceInbox.ts";
+import { createIntent, type CreateIntentInput } from "../../src/intent/createIntent.ts";
+import type { IntentRow } from "../../src/intent/store.ts";
+import { systemClock, type Clock } from "../../src/kernel/clock.ts";
+import { systemEntropy } from "../../src/kernel/entropy.ts";
+import { ProcessMemory } from "../../src/kernel/processMemory.ts";
+import { createWake } from "../../src/kernel/wake.ts";
+import { createAccount } from "../../src/merchant/createAccount.ts";
+import type { SettlementRow } from "../../src/settlement/settlement.ts";
+import { preparePasses } from "../../src/watch/reconcile/reconcileBalances.ts";
+import type { World } from "../../src/world.ts";
+import { LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../packages/local-solana/src/fixtures.ts";
+import { installBridge } from "../../packages/local-solana/src/installBridge.ts";
+import type { Keypair } from "../../packages/local-solana/src/keypairs.ts";
+import { startLocalSolana, type LocalSolana } from "../../packages/local-solana/src/startLocalSolana.ts";
+import { bridgedChain, tickChain } from "./bridgedRoad.ts";
+import { startTestChain, type TestChain } from "./chain.ts";
+import { openTestDatabase } from "./database.ts";
+import { assertAllChecks } from "./ledgerAssertions.ts";
+import { createWallet, payTokens } from "./solana.ts";
+import { runLoopsOnce, solanaConfig, type SolanaRoadOptions } from "./solanaRoad.ts";
+
+// The road of an EVM chain and a local Solana that a bridge joins. Every loop runs by hand, and so do blocks and slots.
+
+const FEE_BPS = 50;
+const ROUNDS_MAX = 120;
+const ROUND_MS = 2_000;
+const HOME_CHAIN_ID = 900_001;
+const USDC = LOCAL_MINTS.USDC;
+let roads = 0;
+
+export type SolanaCrossingRoad = {
+  readonly db: Db;
+  readonly world: World;
+  readonly home: TestChain;
+  readonly side: BridgeSide;
+  readonly solana: LocalSolana;
+  readonly attestation: AttestationServer;
+  /** The service's fee payer on Solana. */
+  readonly payer: Keypair;
+  advance(ms: number): void;
+  /** With an EVM payout. */
+  create(input?: CreateIntentInput): Promise<IntentRow>;
+  /** Issues the inbox on Solana. */
+  issue(intent: IntentRow): Promise<SourceInboxRecord>;
+  /** Pays as a wallet does. Returns the signature. */
+  pay(inbox: { address: string }, units: bigint): string;
+  /** Runs each loop once. */
+  tick(): Promise<void>;
+  restart(): void;
+  /** Runs all loops, a block and a slot each round, until the condition holds. Throws when it does not. */
+  until(condition: () => Promise<boolean>): Promise<void>;
+  untilLanded(intent: { id: string }, count?: number): Promise<void>;
+  intent(of: { id: string }): Promise<IntentRow>;
+  settlements(intent: { id: string }): Promise<SettlementRow[]>;
+  /** Balances of payout, fee recipient and inbox in USDC of the EVM chain. */
+  balances(intent: IntentRow): Promise<{ payout: bigint; fee: bigint; inbox: bigint }>;
+  /** What an owner's derived account holds of USDC on Solana. */
+  unitsOf(owner: string): bigint;
+  close(): Promise<void>;
+};
+
+export type SolanaCrossingOptions = Pick<SolanaRoadOptions, "priming"> & {
+  /** Whether Solana is so slow to be final that a fast crossing is worth its fee. Default true. */
+  isFast?: boolean;
+  /** Whether the account has a recovery key on Solana. Default true. */
+  hasRecovery?: boolean;
+};
+
+export async function openSolanaCrossing(options: SolanaCrossingOptions = {}): Promise<SolanaCrossingRoad> {
+  const { isFast = true, hasRecovery = true } = options;
+  const [db, home, solana] = await Promise.all([
+    openTestDatabase("postgres"),
+    startTestChain({ chainId: HOME_CHAIN_ID }),
+    startLocalSolana({ clock: systemClock, slotMs: 0, name: `crossing ${(roads += 1)}`, finalizedAfter: 4 }),
+  ]);
+  let aheadMs = 0;
+  const clock: Clock = {
+    ...systemClock,
+    now: () => new Date(systemClock.now().getTime() + aheadMs),
+    monotonicMs: () => systemClock.monotonicMs() + aheadMs,
+  };
+  const side: BridgeSide = {
+    chainId: home.chainId,
+    client: home.client,
+    token: home.usdc.address,
+    bridge: localBridge(home.chainId, 0),
+  };
+  const word = (address: string) => hexToBytes(toMessageAccount(address) as Hex);
+  installBridge(solana, {
+    elf: new Uint8Array(readFileSync(new URL("../../programs/build/cctp.so", import.meta.url))),
+    mint: USDC.address,
+    attesters: [word(DEV_ACCOUNTS.attester.address)],
+    remotes: [{ domain: 0, messenger: word(side.bridge.messenger), token: word(side.token) }],
+  });
+  const foreign = {
+    domain: solanaCctpDomain,
+    messenger: toMessageAccount(cctpMessenger) as Hex,
+    token: toMessageAccount(USDC.address) as Hex,
+  };
+  await deployLocalBridge([side], [foreign]);
+  const attestation = await startAttestationServer([side], {
+    now: () => clock.now().getTime(),
+    others: [solanaSide(solana.url)],
+  });
+  const payer = createWallet(solana, 10_000_000_000n);
+  solana.control.finalize();
+  const config = crossingConfig({ home, side, solana, payer, attestationUrl: attestation.url, isFast, options });
+  const log = pino({ level: process.env["ROAD_LOG"] ?? "silent" });
+  const bridge = openAttestationClient(attestation.url);
+  const [evmConfig, solanaChainConfig] = config.chains as [Parameters<typeof openEvmChain>[0], SolanaChainConfig];
+  const startProcess = (): World => {
+    const chains = [
+      openEvmChain(evmConfig, { clock, log }, config.chains),
+      openSolanaChain(solanaChainConfig, { clock, log }),
+    ];
+    return {
+      config,
+      db,
+      clock,
+      entropy: systemEntropy,
+      wake: createWake(clock),
+      memory: new ProcessMemory(),
+      catalog: buildCatalog(config),
+      chains: new Map(chains.map((chain) => [chain.caip2, chain] as const)),
+      bridge,
+      log,
+    };
+  };
+  let world = startProcess();
+  const chainOf = (caip2: string): Chain => {
+    const chain = world.chains.get(caip2 as Chain["caip2"]);
+    if (chain === undefined) throw new Error(`the road has no ${caip2}`);
+    return chain;
+  };
+  const account = await createAccount(world, {
+    name: "Merchant",
+    feeBps: FEE_BPS,
+    ...(hasRecovery && { solanaRecovery: SOLANA_ACCOUNTS.recoveryFirst.address }),
+    payout: {
+      namespace: "eip155",
+      chainReference: String(home.chainId),
+      wallet: DEV_ACCOUNTS.payoutFirst.address,
+      currency: "USDC",
+    },
+  });
+  const tick = async () => {
+    await runLoopsOnce(world, chainOf(solanaChainConfig.caip2));
+    await tickChain(world, chainOf(home.caip2));
+    await trackCrossings(world, bridge);
+    await receiveCrossings(world, chainOf(home.caip2));
+    await chainOf(home.caip2).sender.process(world);
+  };
+  const until = async (condition: () => Promise<boolean>) => {
+    for (let rounds = 0; rounds < ROUNDS_MAX; rounds += 1) {
+      if (await condition()) return;
+      await tick();
+      solana.control.nextSlot();
+      await home.mine(1);
+      aheadMs += ROUND_MS;
+    }
+    throw new Error("the condition does not hold after all rounds");
+  };
+  const settlements = ({ id }: { id: string }) =>
+    db.root.selectFrom("settlement").selectAll().where("intent_id", "=", id).orderBy("seq").execute();
+  await preparePasses(world, chainOf(solanaChainConfig.caip2));
+  await tick();
+  return {
+    db,
+    get world() {
+      return world;
+    },
+    home,
+    side,
+    solana,
+    attestation,
+    payer,
+    advance: (ms) => {
+      aheadMs += ms;
+    },
+    create: async (input = {}) => (await createIntent(db.root, world, { account, input })).intent,
+    issue: (intent) =>
+      issueSourceInbox(world, intent, { namespace: "solana", reference: solana.reference, mint: USDC.address }),
+    pay: ({ address }, units) => payTokens(solana, { to: address, units }),
+    tick,
+    restart: () => {
+      world = startProcess();
+    },
+    until,
+    untilLanded: (intent, count = 1) =>
+      until(async () => {
+        const found = await settlements(intent);
+        return found.length >= count && found.every(({ status }) => status === "landed");
+      }),
+    intent: ({ id }) => db.root.selectFrom("intent").selectAll().where("id", "=", id).executeTakeFirstOrThrow(),
+    settlements,
+    balances: async (intent) => {
+      const balance = (owner: string) => home.balanceOf(home.usdc.address, owner as Hex);
+      return {
+        payout: await balance(DEV_ACCOUNTS.payoutFirst.address),
+        fee: await balance(DEV_ACCOUNTS.feeRecipient.address),
+        inbox: await balance(intent.inbox_address),
+      };
+    },
+    unitsOf: (owner) => solana.control.units(deriveTokenAccount(owner, USDC.address, USDC.program).address),
+    close: async () => {
+      try {
+        await assertAllChecks(db);
+      } finally {
+        await bridge.close();
+        await attestation.stop();
+        await db.close();
+        await Promise.all([home.stop(), solana.stop()]);
+      }
+    },
+  };
+}
+
+type ConfigParts = {
+  home: TestChain;
+  side: BridgeSide;
+  solana: LocalSolana;
+  payer: Keypair;
+  attestationUrl: string;
+  isFast: boolean;
+  options: SolanaCrossingOptions;
+};
+
+function crossingConfig({ home, side, solana, payer, attestationUrl, isFast, options }: ConfigParts): Config {
+  const { priming } = options;
+  const base = solanaConfig(solana, payer, { rpcUrls: [solana.url], priming });
+  const [cluster] = base.chains as [SolanaChainConfig];
+  const bridged: SolanaChainConfig = {
+    ...cluster,
+    estimates: { finalizedMs: isFast ? 900_000 : 1_000 },
+    tokens: cluster.tokens.map((token) => ({ ...token, bridge: "cctp-v2" })),
+    cctp: { domain: solanaCctpDomain, messenger: cctpMessenger, transmitter: cctpTransmitter },
+  };
+  const chain = bridgedChain(home, { index: 0, bridge: side.bridge, isFast, nativeUsd: undefined });
+  return {
+    ...base,
+    chains: [chain, bridged],
+    bridge: { attestationUrl, fastFeePpmMax: 500 },
+    defaultRail: "chain0:usdc",
+  };
+}
