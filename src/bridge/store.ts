@@ -117,10 +117,9 @@ function scanTransactions(queue: number, { range, limit }: { range: RawBuilder<u
 }
 
 /** `intent`: whose inbox burned. */
-export type CrossingOfIntent = { crossing: Crossing; intent: IntentRow };
-
-/** `inbox`: that burned. */
-export type ClaimedBurn = CrossingOfIntent & { inbox: string };
+export type CrossingOfIntent<Row = Crossing> = { crossing: Row; intent: IntentRow };
+/** With the inbox that burned. */
+export type ClaimedBurn = CrossingOfIntent<Crossing & { inbox: string }>;
 
 /** Takes the due burns of transactions, so that no other process asks about them until `claimedUntil`. */
 export async function claimBurns(
@@ -133,24 +132,18 @@ export async function claimBurns(
     from ${unnest("claimed", transactions, { chain: "text", proof_tx: "text" })}
     where crossing.status = 'burned' and crossing.chain = claimed.chain and crossing.proof_tx = claimed.proof_tx
       and ${isDue("crossing.retry_at", { now: at, waitMsMax: CROSSING_WAIT_MS_MAX })}
-    returning crossing.*, (select inbox from movement where movement.id = crossing.movement_id) as inbox`.execute(
-    db.root,
-  );
+    returning crossing.*,
+      (select inbox from movement where movement.id = crossing.movement_id) as inbox`.execute(db.root);
   const inOrder = (one: Crossing, other: Crossing) =>
     one.queue === other.queue ? (one.movement_id < other.movement_id ? -1 : 1) : one.queue - other.queue;
-  const inboxOf = new Map(rows.map((row) => [row.movement_id, row.inbox]));
-  const burns = await withIntents(db, rows.map(({ inbox: _, ...crossing }) => crossing).toSorted(inOrder));
-  return burns.map((each) => ({ ...each, inbox: inboxOf.get(each.crossing.movement_id) ?? each.intent.inbox_address }));
+  return withIntents(db, rows.toSorted(inOrder));
 }
 
-async function withIntents(db: Db, crossings: readonly Crossing[]): Promise<CrossingOfIntent[]> {
+async function withIntents<Row extends Crossing>(db: Db, crossings: readonly Row[]): Promise<CrossingOfIntent<Row>[]> {
   if (crossings.length === 0) return [];
   const ids = [...new Set(crossings.map(({ intent_id }) => intent_id))];
-  const intents = await db.root
-    .selectFrom("intent")
-    .selectAll()
-    .where(sql<boolean>`id = any(${array(ids, "text")})`)
-    .execute();
+  const query = sql<IntentRow>`select * from intent where id = any(${array(ids, "text")})`;
+  const { rows: intents } = await query.execute(db.root);
   return crossings.flatMap((crossing) => {
     const intent = intents.find(({ id }) => id === crossing.intent_id);
     return intent === undefined ? [] : [{ crossing, intent }];

@@ -97,7 +97,7 @@ async function askAbout(
     if (domains === undefined) return [];
     const { domain, settleDomain } = domains;
     const { inbox_address: recipient } = each.intent;
-    return { each, domain, chainTx, burn: { settleDomain, inbox: each.inbox, recipient, token, units } };
+    return { each, domain, chainTx, burn: { settleDomain, inbox: each.crossing.inbox, recipient, token, units } };
   });
   const [first] = known;
   if (first === undefined)

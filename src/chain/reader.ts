@@ -68,10 +68,12 @@ export type ProvenCrossing = {
   direction: "in" | "out";
   /** The bridge and the other end: `<bridge>/<domain>`, and for `in` also `/<message>`, which is unique. */
   name: string;
-  /** Whose units the bridge took. In stored form, where the kind of its chain is known, else as 32 bytes. */
-  sender: string;
-  /** To whom it gives them. In stored form, where the account is of this kind of chain, else as 32 bytes. */
-  recipient: string;
+  /** Whose units the bridge took. Undefined for an account of another kind of chain. */
+  sender: string | undefined;
+  /** The same for such an account, where its kind is known. */
+  foreignSender?: string | undefined;
+  /** To whom it gives them. Undefined for an account of another kind of chain. */
+  recipient: string | undefined;
   /** What moved on this chain, in the token's smallest units. */
   units: bigint;
   /** What the bridge kept of the units that it took; 0 for `out`. */

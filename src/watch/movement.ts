@@ -36,7 +36,7 @@ export type InboxTransfer = {
  * One end of a crossing between an inbox and itself. `explainedBy`: see ProvenCrossing's name. `sender`: an address of
  * another kind of chain that burned; the end is one only if it is an inbox of the same intent.
  */
-export type CrossingEnd = { explainedBy: string; feeUnits: bigint; sender?: string };
+export type CrossingEnd = { explainedBy: string; feeUnits: bigint; sender?: string | undefined };
 
 /** A movement as the chain shows it now. Its transaction, identity, direction, inbox and token survive a reorg. */
 export type LocatedTransfer = InboxTransfer & { identity: string };
@@ -131,8 +131,8 @@ export function assignIdentities(
     );
     const [crossing] = index < 0 ? [] : crossings.splice(index, 1);
     if (crossing === undefined) return undefined;
-    const { name: explainedBy, feeUnits, sender } = crossing;
-    return { explainedBy, feeUnits, ...(direction === "in" && sender !== inbox && { sender }) };
+    const { name: explainedBy, feeUnits, sender, foreignSender } = crossing;
+    return { explainedBy, feeUnits, ...(sender === undefined && { sender: foreignSender }) };
   }
 
   function findBatch(pull: InboxTransfer): BatchPayment | undefined {
@@ -150,14 +150,9 @@ export function assignIdentities(
  * recipient of its own burn is not compared where it is of another kind of chain. The sender of a mint from another kind
  * of chain is compared with the intent's inboxes when the movement is recorded.
  */
-function mayEndAt({ direction, sender, recipient }: ProvenCrossing, inbox: string): boolean {
-  if (direction === "out") return sender === inbox && (recipient === inbox || isWord(recipient));
-  return recipient === inbox && (sender === inbox || (!sender.startsWith("0x") && inbox.startsWith("0x")));
-}
-
-/** An account of another kind of chain, as 32 bytes. */
-function isWord(account: string): boolean {
-  return /^0x[0-9a-f]{64}$/.test(account);
+function mayEndAt({ direction, sender, foreignSender, recipient }: ProvenCrossing, inbox: string): boolean {
+  if (direction === "out") return sender === inbox && (recipient === inbox || recipient === undefined);
+  return recipient === inbox && (sender === inbox || foreignSender !== undefined);
 }
 
 function proveIdentity(

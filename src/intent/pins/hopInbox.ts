@@ -13,9 +13,9 @@ import { toSettleItem, type TokenAccountRecord } from "./ownInbox.ts";
 
 // An inbox on Solana of an intent that is paid out on an EVM chain. It can only burn, for the intent's own inbox there.
 
-type HopIntent = Pick<IntentRow, "id" | "inbox_address" | "inbox_salt" | "hop_recovery" | "recover_after">;
+type HopIntent = Omit<IntentRow, "seq">;
 
-export function toHopTerms(intent: HopIntent, hop: Hop): SolanaHopTerms {
+function toHopTerms(intent: HopIntent, hop: Hop): SolanaHopTerms {
   assert(intent.hop_recovery !== null, `intent ${intent.id} pins no recovery key on Solana`);
   const { mint, messenger, minAmount, domain, routes, rentRecipient } = hop;
   return {
@@ -33,7 +33,7 @@ export function toHopTerms(intent: HopIntent, hop: Hop): SolanaHopTerms {
   };
 }
 
-export function findHopInbox(intent: HopIntent, hop: Hop): SolanaInbox {
+function findHopInbox(intent: HopIntent, hop: Hop): SolanaInbox {
   const { program, tokenProgram } = hop;
   return computeSolanaInbox(toHopTerms(intent, hop), { program, tokenProgram });
 }

@@ -285,8 +285,7 @@ function upsertMovements({ chain, located, at, claimed, immutableUpTo }: Movemen
       fee_units, batch_place, batch_fee_units, explained_by, bridge_fee_units, block_number, block_hash, place, revision, seen_at)
     select ${chain}, seen.chain_tx, seen.identity, seen.direction, inbox.intent_id, seen.inbox, seen.token, seen.counterparty,
       seen.amount_units, batch.fee_units, batch.place, batch.paid_fee_units, case when crossing.is_own then seen.explained_by end,
-      case when crossing.is_own then seen.bridge_fee_units end, seen.block_number, seen.block_hash, seen.place,
-      claimed.revision, ${at}::timestamptz
+      case when crossing.is_own then seen.bridge_fee_units end, seen.block_number, seen.block_hash, seen.place, claimed.revision, ${at}::timestamptz
     from ${claimed}, unnest(
       ${column((one) => one.chainTx, "text")}, ${column((one) => one.identity, "text")},
       ${column((one) => one.direction, "text")}, ${column((one) => one.inbox, "text")},
@@ -296,13 +295,11 @@ function upsertMovements({ chain, located, at, claimed, immutableUpTo }: Movemen
       ${column((one) => one.crossing?.explainedBy ?? "", "text")}, ${column((one) => one.crossing?.feeUnits ?? 0n, "numeric")},
       ${column((one) => one.crossing?.sender ?? "", "text")},
       ${batchColumns(located)}
-    ) as seen (chain_tx, identity, direction, inbox, token, counterparty, amount_units, block_number, block_hash, place,
-      explained_by, bridge_fee_units, burned_by, ${BATCH_COLUMN_NAMES})
+    ) as seen (chain_tx, identity, direction, inbox, token, counterparty, amount_units, block_number, block_hash, place, explained_by,
+      bridge_fee_units, burned_by, ${BATCH_COLUMN_NAMES})
     cross join lateral (select intent_id from inbox where inbox.address = seen.inbox and ${isInboxOnChain(chain)} offset 0) as inbox
-    cross join lateral (
-      select seen.explained_by <> '' and (seen.burned_by = '' or exists (select from inbox burning where burning.address = seen.burned_by
-        and burning.namespace <> ${namespaceOf(chain)} and burning.intent_id = inbox.intent_id)) as is_own offset 0
-    ) as crossing
+    cross join lateral (select seen.explained_by <> '' and (seen.burned_by = '' or exists (select from inbox burning
+      where burning.address = seen.burned_by and burning.namespace <> ${namespaceOf(chain)} and burning.intent_id = inbox.intent_id)) as is_own offset 0) as crossing
     ${joinBatch(sql`inbox.intent_id`)}
     order by seen.block_number, seen.place, seen.direction
     on conflict (chain, chain_tx, identity, direction, inbox, token) do update set

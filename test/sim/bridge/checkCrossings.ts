@@ -171,7 +171,9 @@ function checkConservation({
     paid += sumUnits(into.filter(({ to }) => inboxes.has(to)));
     const given = receipts.flatMap(({ logs }) => parseProvenCrossings(logs, bridge));
     paid -= sumUnits(
-      given.filter((each) => each.direction === "in" && each.sender === each.recipient && inboxes.has(each.recipient)),
+      given.filter(
+        (each) => each.direction === "in" && each.sender === each.recipient && inboxes.has(each.recipient ?? ""),
+      ),
     );
     for (const address of [...inboxes, ...wallets]) held += chain.chain.unitsOf(bridge.token, address);
   }

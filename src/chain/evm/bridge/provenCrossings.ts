@@ -57,8 +57,8 @@ function parseBurn(log: Log, topics: readonly unknown[]): ProvenCrossing {
   return {
     direction: "out",
     name: `cctp-v2/${domain}`,
-    sender: toAddress(topics[2]) ?? "",
-    recipient: toAddress(recipient) ?? recipient,
+    sender: toAddress(topics[2]),
+    recipient: toAddress(recipient),
     units,
     feeUnits: 0n,
   };
@@ -76,8 +76,9 @@ function parseMint(log: Log, topics: readonly unknown[], contracts: BridgeContra
     {
       direction: "in",
       name: `cctp-v2/${domain}/${String(topics[2]).toLowerCase()}`,
-      sender: toAddress(from) ?? (domain === solanaCctpDomain ? encodeKey(hexToBytes(from as Hex)) : from),
-      recipient: toAddress(recipient) ?? recipient,
+      sender: toAddress(from),
+      ...(domain === solanaCctpDomain && { foreignSender: encodeKey(hexToBytes(from as Hex)) }),
+      recipient: toAddress(recipient),
       units: BigInt(word(BODY.amount)) - feeUnits,
       feeUnits,
     },

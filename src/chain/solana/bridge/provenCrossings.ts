@@ -1,6 +1,5 @@
 import { decodeBase58 } from "@tributary/inbox/solana/base58";
 import { cctpMessenger } from "@tributary/inbox/solana/cctp";
-import { bytesToHex } from "viem";
 import type { ProvenCrossing } from "../../reader.ts";
 import type { SolanaTransaction } from "../rpc/parseTransaction.ts";
 
@@ -11,7 +10,6 @@ import type { SolanaTransaction } from "../rpc/parseTransaction.ts";
 const DEPOSIT_FOR_BURN = "d73c3d2e723780b0";
 const AMOUNT = 8;
 const DOMAIN = 16;
-const RECIPIENT = 20;
 const BURN_BYTES = 96;
 /** More digits than the base58 of such an instruction has. */
 const DATA_LENGTH_MAX = 140;
@@ -30,7 +28,8 @@ export function parseProvenCrossings({ instructions }: Pick<SolanaTransaction, "
         direction: "out",
         name: `cctp-v2/${bytes.readUInt32LE(DOMAIN)}`,
         sender,
-        recipient: bytesToHex(new Uint8Array(bytes.subarray(RECIPIENT, RECIPIENT + 32))),
+        // Circle burns for other chains only.
+        recipient: undefined,
         units: bytes.readBigUInt64LE(AMOUNT),
         feeUnits: 0n,
       },

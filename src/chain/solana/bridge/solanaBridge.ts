@@ -75,7 +75,7 @@ async function findBurnOutlook(context: SolanaSenderContext, item: BurnItem, eve
 }
 
 /** The inbox of the item's terms, or why no transaction of ours burns it. */
-export function toHopInbox(item: SettleItem, program: string): HopInbox | { refusal: string } {
+function toHopInbox(item: SettleItem, program: string): HopInbox | { refusal: string } {
   const inbox = toInbox(item, program);
   if ("refusal" in inbox) return inbox;
   const { terms } = inbox;
@@ -83,7 +83,7 @@ export function toHopInbox(item: SettleItem, program: string): HopInbox | { refu
 }
 
 /** Stands where a burn of nothing names the account of its message: nobody can sign for it. */
-export const NO_EVENT = "1nc1nerator11111111111111111111111111111111";
+const NO_EVENT = "1nc1nerator11111111111111111111111111111111";
 
 /** Closes the token account of an empty inbox. The rent recipient signs; no message is made. */
 export function closeHopInstruction(inbox: HopInbox): SolanaInstruction {
