@@ -25,9 +25,10 @@ export async function requestPriming(world: RequestWorld, intent: IntentRow, ori
     await planAccount(world, intent, origin);
   } catch (error) {
     if (classifyError(error) === "fatal") throw error;
+    const chain = `${origin.namespace}:${origin.reference}`;
     warnRepeated(world, {
-      key: `request priming ${`${origin.namespace}:${origin.reference}`}`,
-      fields: { intent: intent.id, chain: `${origin.namespace}:${origin.reference}`, err: error },
+      key: `request priming ${chain}`,
+      fields: { intent: intent.id, chain, err: error },
       message: "no account was planned for a payer; the next look at the page asks again",
     });
   }
