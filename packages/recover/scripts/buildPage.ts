@@ -21,13 +21,15 @@ const CONNECTIONS = ["https:", "http://localhost:*", "http://127.0.0.1:*"];
 export const PAGE_PATH = packagePath("recover.html");
 
 export async function buildPage(): Promise<string> {
-  const [template, style, script] = await Promise.all([
+  const [template, style, script, notice] = await Promise.all([
     readFile(packagePath("page/page.html"), "utf8"),
     readFile(packagePath("page/page.css"), "utf8"),
     bundleScript(),
+    readFile(packagePath("../../NOTICE"), "utf8"),
   ]);
   const policy = `default-src 'none'; script-src '${cspHash(script)}'; style-src '${cspHash(style)}'; connect-src ${CONNECTIONS.join(" ")}; base-uri 'none'; form-action 'none'`;
   return template
+    .replace("NOTICE", () => notice.trimEnd())
     .replace("POLICY", policy)
     .replace("HUBS", hubs.map(({ address }) => `<code>${address}</code>`).join(" and "))
     .replace("PROGRAM", `<code>${placeholderProgram}</code>`)

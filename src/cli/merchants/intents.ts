@@ -100,7 +100,7 @@ function formatIntent(
       ["price", units(amounts.priceUnits)],
       ["received", units(amounts.receivedUnits)],
       ["counted", units(amounts.countedUnits)],
-      ["settled", `${units(amounts.settledUnits)} = ${units(amounts.netUnits)} net + ${units(amounts.feeUnits)} fee`],
+      ["paid out", `${units(amounts.settledUnits)} = ${units(amounts.netUnits)} net + ${units(amounts.feeUnits)} fee`],
       ["checkout", intent.checkoutUrl],
       ["created", intent.createdAt],
     ]),

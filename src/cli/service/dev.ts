@@ -78,7 +78,7 @@ function banner(manifest: DevManifest, terminal: Terminal): string[] {
   return [
     "",
     `${title("Tributary")} is ready at ${terminal.paint("cyan", baseUrl)}`,
-    `A demo shop is at ${terminal.paint("cyan", `${baseUrl}/demo`)}: press Buy, then Pay with Demo Wallet`,
+    `A demo shop is at ${terminal.paint("cyan", `${baseUrl}/demo`)}: press Buy, and the wallet in the page pays`,
     `Documentation is at ${terminal.paint("cyan", docsUrl)}`,
     "",
     title("Chains"),
@@ -94,9 +94,10 @@ function banner(manifest: DevManifest, terminal: Terminal): string[] {
     ]),
     "",
     title("Try next"),
+    `  export TRIBUTARY_API_KEY=${apiKey}`,
     dim("  # create an intent of 25 USDC"),
     `  curl -s ${baseUrl}/api/v1/intents \\`,
-    `    -H 'Authorization: Bearer ${apiKey}' \\`,
+    `    -H "Authorization: Bearer $TRIBUTARY_API_KEY" \\`,
     "    -H 'Service-Version: 2026-11-01' -H 'Content-Type: application/json' \\",
     `    -d '{"priceUnits":25000000,"oneTime":true}'`,
     ...(cluster === undefined

@@ -16,6 +16,7 @@ export const CHECKOUT_PATH = `/c/:intentId(${idPattern("pi")})`;
 const MISTYPED_PATH = "/c/:mistyped";
 
 const FILE_HEADERS = {
+  link: `</docs/notice>; rel="license"`,
   "referrer-policy": "no-referrer",
   "x-content-type-options": "nosniff",
   "cache-control": "no-cache",

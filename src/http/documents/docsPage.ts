@@ -38,6 +38,8 @@ export const PAGE_HEADERS = {
 
 export const MARKDOWN_HEADERS = { ...DOCS_HEADERS, "content-type": "text/markdown; charset=utf-8" } as const;
 
+export const NOTICE_HEADERS = { ...DOCS_HEADERS, "content-type": "text/plain; charset=utf-8" } as const;
+
 export const INDEX_HEADERS = { ...DOCS_HEADERS, "content-type": "application/json; charset=utf-8" } as const;
 
 /** Hidden until the search script shows it. */

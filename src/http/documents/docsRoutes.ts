@@ -1,10 +1,18 @@
+import { readFileSync } from "node:fs";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Fault } from "../../kernel/faults.ts";
 import { prepareDocument, sendFile, type ServedFile } from "../sendCompressed.ts";
 import { renderErrorList, renderErrorPages } from "./errorPages.ts";
 import { readGuides } from "./guides.ts";
 import { renderMarkdown } from "./markdown.ts";
-import { INDEX_HEADERS, MARKDOWN_HEADERS, PAGE_HEADERS, renderPage, type DocsPage } from "./docsPage.ts";
+import {
+  INDEX_HEADERS,
+  MARKDOWN_HEADERS,
+  NOTICE_HEADERS,
+  PAGE_HEADERS,
+  renderPage,
+  type DocsPage,
+} from "./docsPage.ts";
 import { renderReference } from "./reference/renderReference.ts";
 import { buildSearchGroups } from "./search/searchEntries.ts";
 import { renderIndex } from "./search/indexPage.ts";
@@ -31,6 +39,9 @@ export function addDocsRoutes(server: FastifyInstance, baseUrl: string): void {
   server.get("/docs/errors", (...exchange) => send(exchange, PAGE_HEADERS, docs().errors));
   server.get("/docs/index", (...exchange) => send(exchange, PAGE_HEADERS, docs().index));
   server.get("/docs/index.json", (...exchange) => send(exchange, INDEX_HEADERS, docs().searchEntries));
+  // The licences of what the pages' scripts are built from.
+  const notice = readFileSync(new URL("../../../NOTICE", import.meta.url), "utf8");
+  server.get("/docs/notice", (...exchange) => send(exchange, NOTICE_HEADERS, notice));
   const sendNamed = (...exchange: Exchange) => {
     const { headers, content } = choosePage(docs().pages, exchange);
     return send(exchange, headers, content);
@@ -40,7 +51,7 @@ export function addDocsRoutes(server: FastifyInstance, baseUrl: string): void {
 }
 
 type Exchange = [request: FastifyRequest, reply: FastifyReply];
-type DocsHeaders = typeof PAGE_HEADERS | typeof INDEX_HEADERS | typeof MARKDOWN_HEADERS;
+type DocsHeaders = typeof PAGE_HEADERS | typeof NOTICE_HEADERS | typeof INDEX_HEADERS | typeof MARKDOWN_HEADERS;
 
 /** Sends documents, and compresses each at its first request. The documents are as many as this service has pages. */
 function compressedSender() {

@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { OPERATIONS } from "../../src/http/operationList.ts";
+
+// What the documents say about this repository is true in it.
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
+const PAGES = globSync(["*.md", "{docs,contracts,programs,config,test,bin,examples}/**/*.md", "packages/*/*.md"], {
+  cwd: ROOT,
+}).filter((page) => !page.includes("node_modules"));
+
+/** The anchors of a page, as GitHub makes them of its headings. */
+function anchorsOf(markdown: string): Set<string> {
+  const headings = [...markdown.matchAll(/^#{1,6} +(.+)$/gm)].map(([, heading = ""]) => heading);
+  const plain = (heading: string) => heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1").replaceAll(/[`*]/g, "");
+  return new Set(
+    headings.map((heading) =>
+      plain(heading)
+        .trim()
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+        .replaceAll(" ", "-"),
+    ),
+  );
+}
+
+test("every relative link of every page leads to a file, and to a heading in it", () => {
+  const broken: string[] = [];
+  let count = 0;
+  for (const page of PAGES) {
+    const prose = read(page).replaceAll(/^ *```[^]*?^ *```/gm, "");
+    const targets = [
+      ...[...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = ""]) => target),
+      ...[...prose.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, target = ""]) => target),
+    ];
+    // A page of the running service begins with a slash.
+    for (const target of targets.filter((each) => !/^(?:[a-z]+:|\/)/.test(each))) {
+      count += 1;
+      const [path = "", anchor] = target.split("#");
+      const file = path === "" ? page : join(dirname(page), path);
+      if (!existsSync(join(ROOT, file))) broken.push(`${page}: ${target}`);
+      else if (anchor !== undefined && file.endsWith(".md") && !anchorsOf(read(file)).has(anchor))
+        broken.push(`${page}: ${target}`);
+    }
+  }
+  assert.deepEqual(broken, []);
+  assert.ok(count > 100, `${count} links`);
+});
+
+test("NOTICE names files that exist, and every package that the pages' scripts contain", async () => {
+  const notice = read("NOTICE");
+  const paths = notice.match(/\b(?:src|packages|contracts)\/[\w./-]+\w/g) ?? [];
+  assert.ok(paths.length > 2);
+  assert.deepEqual(
+    paths.filter((path) => !existsSync(join(ROOT, path))),
+    [],
+  );
+  const entryPoints = [
+    ...globSync("packages/checkout/page/*.ts", { cwd: ROOT }),
+    "packages/recover/page/main.ts",
+    "packages/sdk/src/mount.ts",
+  ];
+  const { metafile } = await build({
+    absWorkingDir: ROOT,
+    entryPoints,
+    bundle: true,
+    write: false,
+    outdir: "x",
+    format: "esm",
+    metafile: true,
+  });
+  const packages = new Set(
+    Object.keys(metafile.inputs).flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []),
+  );
+  assert.ok(packages.has("uqr"));
+  for (const name of packages) assert.ok(notice.includes(name), `NOTICE lacks ${name}`);
+  assert.ok(read("packages/recover/recover.html").includes(notice.trimEnd()));
+});
+
+test("README counts the operations as the API has them", () => {
+  const [, count] = /(\d+) operations/.exec(read("README.md")) ?? [];
+  assert.equal(count, String(OPERATIONS.length));
+});
