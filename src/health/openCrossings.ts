@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { sql, type RawBuilder } from "kysely";
 import { PROOF_REFUSED, QUEUE } from "../bridge/store.ts";
 import { array } from "../db/parameters.ts";
 import type { Caip2 } from "../kernel/caip.ts";
@@ -60,38 +60,36 @@ async function listLate({ db, clock, config }: CrossingWorld): Promise<WaitingCr
     select crossing.chain, ${OLDEST}
     from crossing left join unnest(${array(chains, "text")}, ${array(befores, "timestamptz")}) as late (chain, before)
       on late.chain = crossing.chain
-    where crossing.status = 'burned' and crossing.queue < ${sql.lit(QUEUE.small)}
-      and ${isRefused(false)} and crossing.status_since < coalesce(late.before, ${addMs(now, -CROSSING_LATE_MS)}::timestamptz)
+    where ${IS_BURNED} and ${isRefused(false)} and crossing.status_since < coalesce(late.before, ${addMs(now, -CROSSING_LATE_MS)}::timestamptz)
     group by crossing.chain`.execute(db.root);
   return rows;
 }
 
 /**
- * Proven burns that have not landed, and burns whose proofs the chain refused, by their settle chain, with the reason
- * of the oldest. Those of the second and third queue wait for their turns, and are not among them.
+ * Proven burns that have not landed, and burns whose proofs the chain refused. Those of the second and third queue wait
+ * for their turns, and are not among them.
  */
-async function listUnreceived({ db, clock }: CrossingWorld): Promise<WaitingCrossings[]> {
-  const { rows } = await sql<WaitingCrossings>`
-    select min(crossing.chain) as chain, ${OLDEST}
-    from crossing
-    where (crossing.status = 'attested' and crossing.queue = ${sql.lit(QUEUE.inTime)}
-        or crossing.status = 'burned' and crossing.queue < ${sql.lit(QUEUE.small)} and ${isRefused(true)})
-      and crossing.status_since < ${addMs(clock.now(), -NOT_RECEIVED_MS)}
-    group by crossing.settle_chain`.execute(db.root);
-  return rows;
+function listUnreceived({ db, clock }: CrossingWorld): Promise<WaitingCrossings[]> {
+  return listBySettleChain(
+    db,
+    sql`(crossing.status = 'attested' and crossing.queue = ${sql.lit(QUEUE.inTime)} or ${IS_BURNED} and ${isRefused(true)})
+      and crossing.status_since < ${addMs(clock.now(), -NOT_RECEIVED_MS)}`,
+  );
 }
 
-/**
- * Crossings of the first two queues that began more than a day ago, by their settle chain, with the reason of the
- * oldest.
- */
-async function listPostponed({ db, clock }: CrossingWorld): Promise<WaitingCrossings[]> {
+/** Crossings of the first two queues that began more than a day ago. */
+function listPostponed({ db, clock }: CrossingWorld): Promise<WaitingCrossings[]> {
+  return listBySettleChain(
+    db,
+    sql`(crossing.status = 'attested' and crossing.queue < ${sql.lit(QUEUE.small)} or ${IS_BURNED})
+      and crossing.created_at < ${addMs(clock.now(), -DAY_MS)}`,
+  );
+}
+
+/** Crossings by their settle chain, with the reason of the oldest. */
+async function listBySettleChain(db: World["db"], isWaiting: RawBuilder<unknown>): Promise<WaitingCrossings[]> {
   const { rows } = await sql<WaitingCrossings>`
-    select min(crossing.chain) as chain, ${OLDEST}
-    from crossing
-    where (crossing.status = 'attested' and crossing.queue < ${sql.lit(QUEUE.small)}
-        or crossing.status = 'burned' and crossing.queue < ${sql.lit(QUEUE.small)})
-      and crossing.created_at < ${addMs(clock.now(), -DAY_MS)}
+    select min(crossing.chain) as chain, ${OLDEST} from crossing where ${isWaiting}
     group by crossing.settle_chain`.execute(db.root);
   return rows;
 }
@@ -110,6 +108,8 @@ async function listUnknown({ db, clock }: CrossingWorld): Promise<UnknownBurns[]
     group by mint.chain`.execute(db.root);
   return rows;
 }
+
+const IS_BURNED = sql`crossing.status = 'burned' and crossing.queue < ${sql.lit(QUEUE.small)}`;
 
 function isRefused(isTrue: boolean) {
   return sql`coalesce(crossing.reason like ${`${PROOF_REFUSED}%`}, false) = ${isTrue}`;
