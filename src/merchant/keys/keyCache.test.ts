@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { KyselyPlugin } from "kysely";
+import { sql, type KyselyPlugin } from "kysely";
 import { openTestDatabase } from "../../../test/support/database.ts";
 import { otherSecretOf } from "../../../test/support/merchants.ts";
 import { stationWorld, type StationWorld } from "../../../test/support/stationWorld.ts";
@@ -12,6 +12,7 @@ import { newApiKey, parseApiKey } from "./apiKey.ts";
 import { authenticate, requireScope } from "./authenticate.ts";
 import { createAccount } from "../createAccount.ts";
 import { createKey } from "./createKey.ts";
+import { readMerchantVersion } from "../store.ts";
 import { setAccountStatus } from "../setAccountStatus.ts";
 import { revokeKey } from "./revokeKey.ts";
 import { CREATE_INTENTS } from "./scopes.ts";
@@ -161,6 +162,29 @@ test("D21 a late response does not bring an old version back", async () => {
   await assertRefused(one.call(apiKey), "key_revoked");
   assert.equal(one.reads.count(), before, "entries of the newer version stay valid");
 });
+
+for (const isSeen of [true, false]) {
+  const seen = isSeen ? "while the process reads" : "while the process is idle";
+  test(`D21 a key is refused although a server that lost commits reaches the same version again ${seen}`, async () => {
+    const one = createProcessWorld();
+    const { apiKey, keyId } = await createMerchantKey(one.world);
+    const other = await createMerchantKey(one.world);
+    await setAccountStatus(one.world, { accountId: other.accountId, status: "suspended" });
+    for (const each of [other, { apiKey }]) await one.call(each.apiKey);
+    const versionBefore = await readMerchantVersion(db);
+    // The server comes back without the last change.
+    await sql`update merchant_version set version = version - 1`.execute(db.root);
+    if (isSeen) {
+      one.passTime(SECOND_MS);
+      await one.call(other.apiKey);
+    }
+    await sql`update api_key set revoked_at = ${systemClock.now()} where key_id = ${keyId}`.execute(db.root);
+    assert.equal(await readMerchantVersion(db), versionBefore);
+    one.passTime(SECOND_MS);
+    await one.call(other.apiKey);
+    await assertRefused(one.call(apiKey), "key_revoked");
+  });
+}
 
 test("D21 an unknown id and a wrong secret cost the same one query, also while the right key is cached", async () => {
   const one = createProcessWorld();

@@ -94,8 +94,10 @@ function addToCache(cache: KeyCache, name: string, found: CachedKey): void {
 // Responses may arrive out of order. The read that started last is the most recent.
 function updateVersion(cache: KeyCache, { version, readAtMs }: { version: bigint; readAtMs: number }): void {
   if (readAtMs < cache.versionReadAtMs) return;
-  // A server that lost commits may reach the same version again by another change.
-  if (version !== cache.version) cache.entries.clear();
+  // A server that lost commits may reach the same version again by another change. It is away for longer than a
+  // version is trusted, so a process sees the lower version, or reads none meanwhile.
+  const isContinued = version === cache.version && readAtMs - cache.versionReadAtMs < VERSION_MAX_AGE_MS;
+  if (!isContinued) cache.entries.clear();
   cache.version = version;
   cache.versionReadAtMs = readAtMs;
 }
