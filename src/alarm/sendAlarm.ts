@@ -15,8 +15,8 @@ export type AlarmNotice = Readonly<Record<string, unknown>> & {
 const SEND_MS_MAX = 10_000;
 
 /**
- * Sends a notice to the configured webhook and command. A failure is only logged, because `/readyz` and the log have
- * the alarm too.
+ * Sends a notice to the configured webhook and command. A failure is only logged, because the log and the metrics
+ * have the alarm too.
  */
 export async function sendAlarm({ config, log }: Pick<World, "config" | "log">, notice: AlarmNotice): Promise<void> {
   const { webhookUrl, command } = config.alarms ?? {};

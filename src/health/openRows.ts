@@ -9,6 +9,8 @@ import type { World } from "../world.ts";
 const DEPOSIT_LATE_MS = 2 * 3_600_000;
 /** After the time that the chain's settlements may wait. */
 const PAYOUT_LATE_MS = 15 * 60_000;
+/** Held deposits stay until somebody acts, so more of a chain are not counted. */
+const HELD_COUNTED_MAX = 10_000;
 
 /** Open rows of one kind, state and chain. */
 export type OpenRows = {
@@ -16,7 +18,9 @@ export type OpenRows = {
   kind: "deposit" | "due" | "settlement";
   /** Of a deposit or settlement; of `due`, inboxes with counted money that no settlement covers yet: `due`. */
   status: string;
+  /** Of held deposits, at most HELD_COUNTED_MAX a chain. */
   count: number;
+  /** Of held deposits, the oldest of those that are counted; so is the intent. */
   oldest: Date;
   intent: string;
   /** Those that wait too long, with the lowest of their intents. */
@@ -44,8 +48,10 @@ export async function readOpenRows({ db, clock, config }: Pick<World, "db" | "cl
         min(intent_id) filter (where seen_at < ${depositBefore}) as "lateIntent"
       from deposit where status in ('seen', 'confirmed') group by chain, status
     union all
-    select chain, 'deposit', status, count(*), min(seen_at), min(intent_id), 0, null
-      from deposit where status = 'held' group by chain, status
+    select limits.chain, 'deposit', 'held', count(*), min(seen_at), min(intent_id), 0, null
+      from limits, lateral (select seen_at, intent_id from deposit
+        where status = 'held' and chain = limits.chain limit ${HELD_COUNTED_MAX}) as held
+      group by limits.chain
     union all
     select holding.chain, 'due', 'due', count(*), min(due_from), min(intent_id), count(*) filter (where due_from < before),
         min(intent_id) filter (where due_from < before)

@@ -3,8 +3,8 @@ import { ALARMS, alarmRow, type AlarmName } from "../../src/kernel/alarm/alarmTa
 const INTRODUCTION = `# Alarms
 
 An alarm is a condition that a person must act on. Each one is logged once at level \`error\` with its name in the field \`alarm\`, and its end at level
-\`info\`. Until then it is in \`/readyz\`, whose \`status\` is \`degraded\` and whose status code stays 200, in \`tributary status\` and in the
-metric \`tributary_alarm_active\`. The checks run every 5 seconds, and each condition below is found within 30 seconds. Conditions of
+\`info\`. Until then it is in \`tributary status\` and in the metric \`tributary_alarm_active\`, and the \`status\` of \`/readyz\` is \`degraded\` with
+the status code 200. \`/readyz\` is public, so it names no alarm. The checks run every 5 seconds, and each condition below is found within 30 seconds. Conditions of
 providers and gas are raised before they delay a payment.
 
 ## Receive alarms
@@ -20,7 +20,7 @@ Both are optional. Each alarm and its end is one POST of JSON to \`webhookUrl\`,
 \`state\` (\`raised\` or \`over\`), \`alarm\`, \`subject\`, \`since\`, \`happened\`, \`affects\`, \`remedy\`, \`facts\`, \`baseUrl\`, and \`text\`, which chat webhooks show.
 The command runs without a shell, for 10 seconds at most, with \`TRIBUTARY_ALARM\`, \`TRIBUTARY_ALARM_STATE\` and \`PATH\` as its only variables. Each process of
 an installation sends what it finds. \`alarm\` and \`subject\` together identify an alarm. A failed delivery is logged and not repeated: let your
-monitoring read \`/readyz\` or the metrics too.
+monitoring read the metrics too.
 
 A failure that repeats is a warning in the log, at first, and then after 1, 2, 4 minutes and so on, at most once an hour. \`repeats\` counts the
 lines that were left out.

@@ -14,7 +14,7 @@ const SUBJECT_FIELDS = ["chain", "provider", "settlement", "intent", "deposit"] 
 /** Incidents by the log of their process, which every part that raises one has. */
 const incidents = new WeakMap<Logger, Incident[]>();
 
-/** Logs an alarm as `error` with its name, and keeps it for `/readyz`, `tributary status` and the metrics. */
+/** Logs an alarm as `error` with its name, and keeps it for `tributary status` and the metrics. */
 export function raiseAlarm(log: Logger, facts: AlarmFacts, message: string): void {
   log.error(facts, message);
   const waiting = incidents.get(log) ?? [];
