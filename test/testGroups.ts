@@ -102,7 +102,7 @@ export const TEST_RUN: TestRunSetup = {
     },
     {
       name: "commands beside a dev world",
-      files: ["test/cli/{accounts,ledger,pay,usageErrors}.test.ts"],
+      files: ["test/cli/{accounts,ledger,pay,usageErrors,webhooks}.test.ts"],
       isShared: true,
       preload: ["test/support/devWorld.ts"],
     },

@@ -15,6 +15,17 @@ import { keysGas } from "./merchants/keysGas.ts";
 import { originsDisable, originsEnable, originsList } from "./merchants/origins.ts";
 import { intentsArchive, intentsExport, intentsList, intentsShow } from "./merchants/intents.ts";
 import { eventsList, eventsTail } from "./merchants/events.ts";
+import {
+  webhooksCreate,
+  webhooksDelete,
+  webhooksDeliveries,
+  webhooksList,
+  webhooksRedeliver,
+  webhooksRotate,
+  webhooksTest,
+  webhooksUpdate,
+} from "./webhooks/webhooks.ts";
+import { webhooksListen } from "./webhooks/webhooksListen.ts";
 import { rescan } from "./chains/rescan.ts";
 import { status } from "./service/status.ts";
 import { watchStatus } from "./chains/watch.ts";
@@ -54,6 +65,15 @@ export const COMMANDS: readonly Command[] = [
   intentsExport,
   eventsList,
   eventsTail,
+  webhooksListen,
+  webhooksCreate,
+  webhooksList,
+  webhooksUpdate,
+  webhooksDelete,
+  webhooksRotate,
+  webhooksTest,
+  webhooksDeliveries,
+  webhooksRedeliver,
   restoreMark,
   rescan,
   status,

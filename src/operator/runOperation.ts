@@ -20,6 +20,16 @@ import { disableOrigin, enableOrigin, listOrigins } from "./originOperations.ts"
 import { addPageOrigin, listPageOrigins, removePageOrigin } from "./pageOriginOperations.ts";
 import { getStatus } from "./status/getStatus.ts";
 import { getWatchStatus } from "./getWatchStatus.ts";
+import {
+  createWebhook,
+  deleteWebhook,
+  listWebhookDeliveries,
+  listWebhooks,
+  redeliverWebhook,
+  rotateWebhook,
+  testWebhook,
+  updateWebhook,
+} from "./webhooks/webhookOperations.ts";
 import { defineOperatorOperation, type OperatorOperation } from "./operation/operatorOperation.ts";
 
 // The operator's operations by name.
@@ -47,6 +57,14 @@ const OPERATIONS = {
   "intents archive": archiveOperatorIntent,
   "intents export": exportIntents,
   "events list": listEvents,
+  "webhooks create": createWebhook,
+  "webhooks list": listWebhooks,
+  "webhooks update": updateWebhook,
+  "webhooks delete": deleteWebhook,
+  "webhooks rotate": rotateWebhook,
+  "webhooks test": testWebhook,
+  "webhooks deliveries": listWebhookDeliveries,
+  "webhooks redeliver": redeliverWebhook,
   "restore mark": markRestore,
   rescan,
   status: defineOperatorOperation({ effect: "read", input: {}, run: getStatus }),

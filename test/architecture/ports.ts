@@ -75,6 +75,11 @@ const PORTS: readonly Port[] = [
     allowed: ["machineClock"],
     reason: "the alarms compare the machine's clock with the database's",
   },
+  {
+    path: "src/cli/webhooks/forwardEvent.ts",
+    allowed: ["network", "machineClock"],
+    reason: "it posts events to a developer's own server, signed at the time of that machine",
+  },
   { path: "src/alarm/sendAlarm.ts", allowed: ["network"], reason: "it calls the operator's alarm webhook" },
   {
     path: "src/chain/evm/bridge/attestationClient.ts",
