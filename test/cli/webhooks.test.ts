@@ -15,9 +15,11 @@ type Request = { headers: IncomingHttpHeaders; body: string };
 /** A merchant's server that keeps what it gets. */
 async function openReceiver() {
   const requests: Request[] = [];
-  const server = createServer(async (request, response) => {
-    requests.push({ headers: request.headers, body: await text(request) });
-    response.writeHead(204).end();
+  const server = createServer((request, response) => {
+    void text(request).then((body) => {
+      requests.push({ headers: request.headers, body });
+      response.writeHead(204).end();
+    });
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -39,9 +41,8 @@ describe("webhooks", () => {
   }
   const open = async () => {
     const wallet = "0x00000000000000000000000000000000000f00d5";
-    const { accountId } = await json<{ accountId: string }>(
-      ...["accounts", "create", "Shop", "--chain", "dev-one", "--wallet", wallet],
-    );
+    const create = ["accounts", "create", "Shop", "--chain", "dev-one", "--wallet", wallet];
+    const { accountId } = await json<{ accountId: string }>(...create);
     const { apiKey } = await json<{ apiKey: string }>("keys", "create", accountId);
     return { accountId, apiKey, client: createClient({ baseUrl: world.dev.ready.baseUrl, apiKey }) };
   };
@@ -89,9 +90,8 @@ describe("webhooks", () => {
     assert.match(type.err, /deposit\.seem/);
     assert.equal((await run("webhooks", "create", accountId, "ftp://shop.example")).code, 2);
     assert.match((await run("webhooks", "listen")).err, /--forward-to/);
-    const { webhookEndpointId: id } = await json<{ webhookEndpointId: string }>(
-      ...["webhooks", "create", accountId, "http://127.0.0.1:9/x"],
-    );
+    const create = ["webhooks", "create", accountId, "http://127.0.0.1:9/x"];
+    const { webhookEndpointId: id } = await json<{ webhookEndpointId: string }>(...create);
     assert.match((await run("webhooks", "redeliver", id, "--from", "1")).err, /--from and --to/);
     assert.match((await run("webhooks", "update", id, "--status", "paused")).err, /--status must be/);
     assert.match((await run("webhooks", "deliveries", id, "--status", "x")).err, /--status must be/);

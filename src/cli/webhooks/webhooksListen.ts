@@ -17,7 +17,7 @@ const SECRET_BYTES = 32;
 export const webhooksListen: Command = {
   name: "webhooks listen",
   summary: "forward events to a local URL, signed, without an endpoint",
-  help: "Follow an account's events and post each to a local URL, signed like a webhook, until interrupted. It needs no public address: a developer's machine behind a router can use it",
+  help: "Post each event of an account to a local URL, signed like a webhook, until interrupted; it needs no public address",
   positionals: [],
   options: {
     "forward-to": { value: "URL", summary: "URL of your own server, such as http://127.0.0.1:3000/webhooks" },
@@ -25,7 +25,7 @@ export const webhooksListen: Command = {
     after: { value: "SEQUENCE", summary: "begin behind this sequence; default with the next event" },
     "secret-env": {
       value: "NAME",
-      summary: "environment variable with the secret (whsec_…); default a new one, which is shown",
+      summary: "environment variable with the secret; default a new one, which is shown",
     },
     account: { value: "ID", summary: "account of the dev world; default its first" },
     "base-url": { value: "URL", summary: "service to follow, with --api-key-env; default the dev world" },
