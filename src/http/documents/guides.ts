@@ -26,7 +26,9 @@ const DOCS_DIRECTORY = new URL("../../../docs/", import.meta.url);
 /** Reads all guides, in reading order. */
 export function readGuides(): Guide[] {
   return GUIDE_FOLDERS.flatMap((folder) => {
-    const files = readdirSync(new URL(`./${folder}`, DOCS_DIRECTORY)).filter((file) => file.endsWith(".md"));
+    const files = readdirSync(new URL(`./${folder}`, DOCS_DIRECTORY)).filter(
+      (file) => file.endsWith(".md") && file !== "README.md",
+    );
     const sorted = files.toSorted(
       (one, other) => readingPosition(one) - readingPosition(other) || one.localeCompare(other),
     );
