@@ -1,3 +1,4 @@
+import { ROLES } from "../config/roles.ts";
 import { isAgreementReason } from "../deposit/deposit.ts";
 import { DAY_MS, hasElapsed } from "../kernel/clock.ts";
 import { readOpenRows, type OpenRows } from "../health/openRows.ts";
@@ -19,6 +20,7 @@ export async function checkRows(world: RowWorld): Promise<AlarmCondition[]> {
     ...openRowAlarms(open),
     ...crossings,
     ...rewindAlarms(problems.rewind, world.clock.now()),
+    ...roleAlarms(problems.processes),
   ];
 }
 
@@ -52,6 +54,13 @@ function rewindAlarms(rewind: RowProblems["rewind"], now: Date): AlarmCondition[
   if (rewind === undefined || hasElapsed(REWOUND_MS, { since: rewind.beganAt, now })) return [];
   const { epoch, reason, beganAt } = rewind;
   return [{ alarm: "database_rewound", subject: "", facts: { epoch, reason, noticedAt: beganAt.toISOString() } }];
+}
+
+/** Where no process reports itself, as in a simulation, nothing is known. */
+function roleAlarms(processes: RowProblems["processes"]): AlarmCondition[] {
+  if (processes.length === 0) return [];
+  const missing = ROLES.filter((role) => !processes.some(({ roles }) => roles.includes(role)));
+  return missing.map((role) => ({ alarm: "role_missing", subject: role, facts: { role, processes: processes.length } }));
 }
 
 function openRowAlarms(open: readonly OpenRows[]): AlarmCondition[] {

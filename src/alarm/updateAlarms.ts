@@ -1,6 +1,7 @@
 import { listTokenProblems } from "../chain/tokenProblems.ts";
 import { classifyError, isDatabaseAway } from "../kernel/errors/classifyError.ts";
 import { alarmRow, type AlarmName } from "../kernel/alarm/alarmTable.ts";
+import { hasRole } from "../config/roles.ts";
 import { sampleChains } from "../health/sampleChain.ts";
 import { sampleHost } from "../health/sampleHost.ts";
 import { takeIncidents } from "../kernel/alarm/raiseAlarm.ts";
@@ -92,7 +93,9 @@ async function runChecks(world: AlarmWorld): Promise<Map<CheckName, AlarmConditi
   return found;
 }
 
+/** A process that neither watches nor settles asks no providers. */
 async function checkChains(world: AlarmWorld): Promise<AlarmCondition[]> {
+  if (!hasRole(world.config, "watch") && !hasRole(world.config, "settle")) return [];
   const { startedAtMs } = world.memory.get(REGISTRY);
   const runningMs = startedAtMs === undefined ? undefined : world.clock.monotonicMs() - startedAtMs;
   return (await sampleChains(world)).flatMap((sample) =>

@@ -8,7 +8,7 @@ import type {
   TokenConfig,
 } from "./config.ts";
 import { caip2 } from "../kernel/caip.ts";
-import { findGasKeyFile, readGasKey } from "./gasKey.ts";
+import { findGasKeyFile, readGasAccount, readGasKey } from "./gasKey.ts";
 import { readAgreement } from "./agreement.ts";
 import { findKnownChain, MAX_FEE_PER_GAS_DEFAULT } from "./knownChains.ts";
 import { readCctpV2, rejectUnbridgeable } from "./routes/cctpV2.ts";
@@ -37,6 +37,7 @@ const CHAIN_KEYS = [
   "estimates",
   "gasKeyEnv",
   "gasKeyFile",
+  "gasAccount",
   "pollMs",
   "finality",
   "hasForeignBloom",
@@ -73,7 +74,13 @@ const HOUR_MS = 3_600_000;
 /** A longer wait belongs to the chain's own finality. */
 const FINALITY_SECONDS_MAX = 3_600;
 
-export type ChainContext = { environment: "test" | "live"; variables: ProcessEnvironment; directory: string };
+export type ChainContext = {
+  environment: "test" | "live";
+  variables: ProcessEnvironment;
+  directory: string;
+  /** Whether this process signs transactions. */
+  isSigning: boolean;
+};
 
 /** Reads one EVM entry of `chains`. Fields of a public network have defaults. */
 export function readChain(value: unknown, path: string, context: ChainContext): EvmChainConfig {
@@ -107,7 +114,8 @@ export function readChain(value: unknown, path: string, context: ChainContext): 
     explorerUrl: readField(section, "explorerUrl", { ...rules.baseUrl, fallback: known?.explorerUrl }),
     native: hasField(section, "native") || known === undefined ? readNative(section, known?.native) : known.native,
     estimates: hasField(section, "estimates") ? readEstimates(section) : known?.estimates,
-    gasKey: readGasKey(section, context),
+    gasKey: context.isSigning ? readGasKey(section, context) : undefined,
+    gasAccount: readGasAccount(section, context),
     gasKeyFile: findGasKeyFile(section, context.directory),
     pollMs: readField(section, "pollMs", {
       ...rules.wholeNumber(100, 60_000),

@@ -1,5 +1,6 @@
 import { namespaceOf, type Caip2 } from "../kernel/caip.ts";
 import type { Secret } from "../kernel/secret.ts";
+import type { Role } from "./roles.ts";
 
 /**
  * When a block is final: after a number of blocks (the block itself is the first), after seconds on the chain's own
@@ -134,8 +135,13 @@ export type ChainConfig = {
 };
 
 export type EvmChainConfig = ChainConfig & {
-  /** Private key (0x and 64 hex digits) of the account that pays gas here. It cannot move deposits. */
-  gasKey: string;
+  /**
+   * Private key (0x and 64 hex digits) of the account that pays gas here. It cannot move deposits. Undefined in a
+   * process without the role `settle`.
+   */
+  gasKey: string | undefined;
+  /** The key's address, lower case. A process without the role `settle` needs it. */
+  gasAccount?: string | undefined;
   /** The file that holds the key; absent when a variable does. */
   gasKeyFile?: string | undefined;
   /** The fee ceiling in wei per gas. No transaction is signed above it. */
@@ -149,8 +155,11 @@ export type SolanaChainConfig = ChainConfig & {
   program: string;
   /** Address of the account that pays fees and gets the rent of closed accounts. It cannot move deposits. */
   feePayer: string;
-  /** The fee payer's key pair: base58 of 64 bytes, the secret and the public key. */
-  feePayerKey: string;
+  /**
+   * The fee payer's key pair: base58 of 64 bytes, the secret and the public key. Undefined in a process without the role
+   * `settle`.
+   */
+  feePayerKey: string | undefined;
   /** The file that holds the key; absent when a variable does. */
   feePayerKeyFile?: string | undefined;
   /** The wallet that receives the platform fee here. */
@@ -243,6 +252,8 @@ export type MetricsConfig = { host: string; port: number };
 export type DatabaseConfig = { kind: "postgres"; url: string } | { kind: "pglite"; directory: string | undefined };
 
 export type Config = {
+  /** What this process does. Absent: everything. */
+  roles?: ReadonlySet<Role>;
   /** `live` for real networks; `test` for local chains and public testnets. Part of every API key. */
   environment: "test" | "live";
   /** Base of all links in responses, without a trailing slash. Requests never change it. */

@@ -40,6 +40,15 @@ export function readGasKey(section: ConfigSection, context: GasKeyContext): stri
   return parsed;
 }
 
+/** Reads the address of the key. A process that signs knows it from the key. */
+export function readGasAccount(section: ConfigSection, { isSigning }: { isSigning: boolean }): string | undefined {
+  if (hasField(section, "gasAccount")) return readField(section, "gasAccount", rules.evmAddress);
+  if (isSigning) return undefined;
+  throw new ConfigError(
+    `${fieldPath(section, "gasAccount")}: give the address of the gas account, because a process without the role settle reads no key.`,
+  );
+}
+
 /** The path of the key file; undefined when a variable holds the key. */
 export function findGasKeyFile(section: ConfigSection, directory: string): string | undefined {
   return hasField(section, "gasKeyFile") ? resolve(directory, readField(section, "gasKeyFile", rules.path)) : undefined;

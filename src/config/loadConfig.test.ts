@@ -365,3 +365,14 @@ test("rejected in one sentence: a missing file, and a file that is not JSON", ()
   );
   assert.throws(() => loadConfig(new URL(import.meta.url).pathname, {}), /^ConfigError: .*: not valid JSON/);
 });
+
+test("a process without the role settle reads no key and needs the address of each", () => {
+  const withoutKeys = (draft: unknown) =>
+    readConfig(draft, { variables: {}, directory: "/srv", roles: new Set(["api", "watch"]) });
+  assert.throws(() => withoutKeys(sample()), /^ConfigError: chains\[0\]\.gasAccount: give the address/);
+  const account = `0x${"1b".repeat(20)}`;
+  const draft = modifySample(["chains.0.gasAccount", account], ["chains.1.gasAccount", account]);
+  const [base] = withoutKeys(draft).chains;
+  assert.ok(base && isEvmChainConfig(base));
+  assert.deepEqual([base.gasKey, base.gasAccount], [undefined, account]);
+});

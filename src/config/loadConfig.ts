@@ -21,6 +21,7 @@ import { readAcceptedRisks, rejectRisks } from "./operate/risks.ts";
 import { readAlarms, readMetrics } from "./operate/alarms.ts";
 import { readNetworks, readOutbound } from "./outbound.ts";
 import { readRetention } from "./retention.ts";
+import { hasRole, type Role } from "./roles.ts";
 import { readBridge, rejectBridgeConflicts } from "./routes/cctpV2.ts";
 import { isSolanaChain } from "./solana/clusters.ts";
 import { readListedCluster } from "./solana/listedCluster.ts";
@@ -84,7 +85,7 @@ const OTHER_ENV_VARIABLES = ["TRIBUTARY_HOME", "TRIBUTARY_CONFIG"];
  * secrets that it names.
  * @throws ConfigError with one sentence about the first mistake.
  */
-export function loadConfig(file: string, variables: ProcessEnvironment): Config {
+export function loadConfig(file: string, variables: ProcessEnvironment, roles?: ReadonlySet<Role>): Config {
   let content: string;
   try {
     content = stripComments(readFileSync(file, "utf8"));
@@ -97,7 +98,7 @@ export function loadConfig(file: string, variables: ProcessEnvironment): Config 
   } catch (error) {
     throw new ConfigError(`${file}: not valid JSON (${describeSyntaxError(error, content)}).`);
   }
-  return readConfig(value, { variables, directory: dirname(resolve(file)) });
+  return readConfig(value, { variables, directory: dirname(resolve(file)), roles });
 }
 
 /** The parser's message with a line number instead of the quoted text, because the text may contain a password. */
@@ -109,12 +110,18 @@ function describeSyntaxError(error: unknown, content: string): string {
   return `${message.slice(0, -quoted.length)} in line ${content.slice(0, place).split("\n").length}`;
 }
 
+type ReadOptions = {
+  variables: ProcessEnvironment;
+  directory: string;
+  /** What the process does; everything by default. */
+  roles?: ReadonlySet<Role> | undefined;
+};
+
 /** Validates a parsed configuration. Relative paths in it start at `directory`. Throws ConfigError. */
-export function readConfig(value: unknown, options: { variables: ProcessEnvironment; directory: string }): Config {
-  const { variables, directory } = options;
+export function readConfig(value: unknown, { variables, directory, roles }: ReadOptions): Config {
   const section = applyEnvironment(readSection(value, { path: "", known: CONFIG_KEYS }), variables);
   const environment = readField(section, "environment", rules.oneOf("test", "live"));
-  const context = { environment, variables, directory };
+  const context = { environment, variables, directory, isSigning: hasRole({ roles }, "settle") };
   const entries = readList(section, "chains", (entry, path) => readChainEntry(entry, path, context));
   const chains = entries.flatMap(({ watched }) => watched ?? []);
   const solanaChains = entries.flatMap(({ listed }) => listed ?? []);
@@ -127,6 +134,7 @@ export function readConfig(value: unknown, options: { variables: ProcessEnvironm
   const feeRecipient = readFeeRecipient(section, chains);
   const acceptedRisks = readAcceptedRisks(section);
   const config: Config = {
+    ...(roles === undefined ? {} : { roles }),
     environment,
     baseUrl: readBaseUrl(section, { environment, port: listen.port }),
     listen,

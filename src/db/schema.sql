@@ -1249,6 +1249,16 @@ create unlogged table rate_log (
   constraint rate_log_granted_check check (granted >= 0)
 ) with (fillfactor=50);
 
+-- service_process: written by src/health/processStore.ts
+create table service_process (
+  id text not null,
+  roles text[] not null,
+  version text not null,
+  started_at timestamptz not null,
+  seen_at timestamptz not null,
+  constraint service_process_pkey primary key (id)
+);
+
 -- listed_deposit: a view
 create view listed_deposit as
  select deposit.id,

@@ -4,6 +4,7 @@ import { findLatestRewind } from "../event/epoch/epochStore.ts";
 import { addMs, DAY_MS } from "../kernel/clock.ts";
 import { countDifferences } from "../watch/reconcile/balanceStore.ts";
 import { countUnreadable } from "../watch/unreadable/unreadableStore.ts";
+import { listProcesses } from "./processStore.ts";
 import type { World } from "../world.ts";
 
 /** A settlement that moved nothing is planned again long before. */
@@ -24,7 +25,7 @@ export type RowProblems = Awaited<ReturnType<typeof readRowProblems>>;
  */
 export async function readRowProblems(world: RowWorld) {
   const { db } = world;
-  const [held, differences, unreadable, quarantined, unshown, unbound, expiring, rewind] = await Promise.all([
+  const [held, differences, unreadable, quarantined, unshown, unbound, expiring, rewind, processes] = await Promise.all([
     countHeldForAgreement(db),
     countDifferences(db),
     countUnreadable(db),
@@ -33,8 +34,9 @@ export async function readRowProblems(world: RowWorld) {
     countUnboundCustomers(world),
     listExpiringKeys(world),
     findLatestRewind(db),
+    listProcesses(db, world.clock.now()),
   ]);
-  return { held, differences, unreadable, quarantined, unshown, unbound, expiring, rewind };
+  return { held, differences, unreadable, quarantined, unshown, unbound, expiring, rewind, processes };
 }
 
 /** Intents whose movements a station could not process, by chain, with the lowest of them. */

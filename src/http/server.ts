@@ -1,4 +1,5 @@
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import { hasRole } from "../config/roles.ts";
 import { classifyError } from "../kernel/errors/classifyError.ts";
 import { Fault } from "../kernel/faults.ts";
 import { newId } from "../kernel/ids.ts";
@@ -37,7 +38,10 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
 const CONNECTION_TIMEOUT_MS = 20_000;
 
-/** Builds the server with all routes. It does not listen yet, so callers can add pages. */
+/**
+ * Builds the server with all routes; in a process without the role `api`, with the probes alone. It does not listen yet,
+ * so callers can add pages.
+ */
 export async function buildServer(world: World, options: ServerOptions = {}): Promise<FastifyInstance> {
   const { trustedProxies = [] } = world.config;
   const { leaving = { isLeaving: false } } = options;
@@ -93,12 +97,13 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
   });
   server.setErrorHandler((error, request, reply) => sendError(error, request, reply));
   server.setNotFoundHandler((request, reply) => sendError(noRouteFault(world, request, reply), request, reply));
+  addHealthRoutes(server, world, leaving);
+  if (!hasRole(world.config, "api")) return server;
   const context = createHttpContext(world);
   runRateLimitMaintenance(server, context);
   addApiRoutes(server, context);
   addOpenApiRoute(server, world.config.baseUrl);
   addDocsRoutes(server, world.config.baseUrl);
-  addHealthRoutes(server, world, leaving);
   addSdkRoutes(server, world.config);
   addCheckoutRoutes(server, context);
   return server;

@@ -1,4 +1,5 @@
-import { isReadByAccounts } from "../chain/chain.ts";
+import { isReadByAccounts, type Chain } from "../chain/chain.ts";
+import { hasRole } from "../config/roles.ts";
 import type { World } from "../world.ts";
 import { verifyDepositsLoop } from "./chain/verifyDepositsLoop.ts";
 import { recheckSuspectBlocksLoop } from "./chain/recheckSuspectBlocksLoop.ts";
@@ -24,6 +25,7 @@ import {
   submitSettlementsLoop,
 } from "./chain/settlementLoops.ts";
 import { findBurnsLoop, receiveCrossingsLoop, refreshFeesLoop, trackCrossingsLoop } from "./bridgeLoops.ts";
+import { reportProcessLoop } from "./reportProcessLoop.ts";
 import { storeConfiguredLoop } from "./storeConfiguredLoop.ts";
 import { updateAlarmsLoop } from "./updateAlarmsLoop.ts";
 import { assignEventSequencesLoop } from "./event/assignEventSequencesLoop.ts";
@@ -31,44 +33,78 @@ import { webhookLoops } from "./webhook/webhookLoops.ts";
 import { watchEpochLoop } from "./event/watchEpochLoop.ts";
 import { watchChainLoop } from "./chain/watchChainLoop.ts";
 
-/** Creates every loop of a world. Loops of one chain are in the order in which they hand rows over. */
+/** Creates the loops of a world's roles. Loops of one chain are in the order in which they hand rows over. */
 export function createLoops(world: World): Loop[] {
-  const loops: Loop[] = [
+  const { config } = world;
+  return [
     watchEpochLoop(world),
+    ...commonLoops(world),
+    ...(hasRole(config, "watch") ? watchLoops(world) : []),
+    ...(hasRole(config, "settle") ? settleLoops(world) : []),
+    ...(hasRole(config, "deliver") && world.outbound !== undefined ? webhookLoops(world, world.outbound) : []),
+    ...[...world.chains.values()].flatMap((chain) => [
+      ...commonChainLoops(world, chain),
+      ...(hasRole(config, "watch") ? watchChainLoops(world, chain) : []),
+      ...(hasRole(config, "settle") ? settleChainLoops(world, chain) : []),
+    ]),
+  ];
+}
+
+/** What every process does, whatever its roles. */
+function commonLoops(world: World): Loop[] {
+  return [
+    ...(world.hostMetrics === undefined ? [] : [reportProcessLoop(world), updateAlarmsLoop(world)]),
+    ...(world.refreshClock === undefined ? [] : [refreshClockLoop(world.refreshClock)]),
+  ];
+}
+
+/** Issuing and settling both depend on what issuers changed, and each process remembers that for itself. */
+function commonChainLoops(world: World, chain: Chain): Loop[] {
+  return chain.sender.checkTokens === undefined ? [] : [checkTokensLoop(world, chain)];
+}
+
+function watchLoops(world: World): Loop[] {
+  return [
     assignEventSequencesLoop(world),
     purgeExpiredLoop(world),
-    planForgottenLoop(world),
     storeConfiguredLoop(world),
+    ...(world.gate === undefined ? [] : [bindCustomersLoop(world)]),
   ];
-  if (world.hostMetrics !== undefined) loops.push(updateAlarmsLoop(world));
-  if (world.refreshClock !== undefined) loops.push(refreshClockLoop(world.refreshClock));
-  if (world.outbound !== undefined) loops.push(...webhookLoops(world, world.outbound));
-  if (world.gate !== undefined) loops.push(bindCustomersLoop(world));
-  if (world.bridge !== undefined) loops.push(trackCrossingsLoop(world, world.bridge), refreshFeesLoop(world));
-  for (const chain of world.chains.values()) {
-    if (chain.sender.bridge !== undefined) loops.push(receiveCrossingsLoop(world, chain), findBurnsLoop(world, chain));
-    if (chain.sender.checkTokens !== undefined) loops.push(checkTokensLoop(world, chain));
-    if (chain.sender.accounts !== undefined) loops.push(primeAccountsLoop(world, chain));
-    if (chain.feeds.length > 0) loops.push(followHeadsLoop(world, chain));
-    loops.push(
-      ...chain.feeds.map((feed) => listenToFeedLoop(world, chain, feed)),
-      watchChainLoop(world, chain),
-      recheckSuspectBlocksLoop(world, chain),
-      scanHintedInboxesLoop(world, chain),
-      retryUnreadableLoop(world, chain),
-      recordPostponedLoop(world, chain),
-      ...(isReadByAccounts(chain) ? followAccountsLoops(world, chain) : [reconcileBalancesLoop(world, chain)]),
-      processDepositsLoop(world, chain),
-      sumDustLoop(world, chain),
-      verifyDepositsLoop(world, chain),
-      observeSettlementsLoop(world, chain),
-      verifySweepsLoop(world, chain),
-      planSettlementsLoop(world, chain),
-      submitSettlementsLoop(world, chain),
-      sendTransactionsLoop(world, chain),
-    );
-  }
-  return loops;
+}
+
+function settleLoops(world: World): Loop[] {
+  return [
+    planForgottenLoop(world),
+    ...(world.bridge === undefined ? [] : [trackCrossingsLoop(world, world.bridge), refreshFeesLoop(world)]),
+  ];
+}
+
+function watchChainLoops(world: World, chain: Chain): Loop[] {
+  return [
+    ...(chain.feeds.length > 0 ? [followHeadsLoop(world, chain)] : []),
+    ...chain.feeds.map((feed) => listenToFeedLoop(world, chain, feed)),
+    watchChainLoop(world, chain),
+    recheckSuspectBlocksLoop(world, chain),
+    scanHintedInboxesLoop(world, chain),
+    retryUnreadableLoop(world, chain),
+    recordPostponedLoop(world, chain),
+    ...(isReadByAccounts(chain) ? followAccountsLoops(world, chain) : [reconcileBalancesLoop(world, chain)]),
+    processDepositsLoop(world, chain),
+    sumDustLoop(world, chain),
+    verifyDepositsLoop(world, chain),
+  ];
+}
+
+function settleChainLoops(world: World, chain: Chain): Loop[] {
+  return [
+    ...(chain.sender.bridge === undefined ? [] : [receiveCrossingsLoop(world, chain), findBurnsLoop(world, chain)]),
+    ...(chain.sender.accounts === undefined ? [] : [primeAccountsLoop(world, chain)]),
+    observeSettlementsLoop(world, chain),
+    verifySweepsLoop(world, chain),
+    planSettlementsLoop(world, chain),
+    submitSettlementsLoop(world, chain),
+    sendTransactionsLoop(world, chain),
+  ];
 }
 
 /** A step of the clock's source is followed after at most this time. */

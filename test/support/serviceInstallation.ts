@@ -18,11 +18,18 @@ export type ServiceInstallation = {
   file: string;
   environment: Readonly<Record<string, string>>;
   /** Starts the service and resolves when it is ready. */
-  start(): Promise<RunningService>;
+  start(options?: StartOptions): Promise<RunningService>;
   /** Starts the service and kills it after `afterMs`, ready or not. */
   startAndKill(afterMs: number): Promise<void>;
   baseUrl: string;
   remove(): Promise<void>;
+};
+
+export type StartOptions = {
+  /** Further arguments. */
+  arguments?: readonly string[];
+  /** Replaces environment variables; undefined removes one. */
+  variables?: Readonly<Record<string, string | undefined>>;
 };
 
 export type RunningService = {
@@ -71,9 +78,9 @@ export async function openInstallation(options: InstallationOptions): Promise<Se
     ...options.variables,
   };
   const children = new Set<ChildProcess>();
-  const spawnService = () => {
-    const child = spawn(process.execPath, ["--no-warnings", MAIN, "serve", "--config", file, "--json"], {
-      env: { ...process.env, ...environment },
+  const spawnService = ({ arguments: more = [], variables = {} }: StartOptions = {}) => {
+    const child = spawn(process.execPath, ["--no-warnings", MAIN, "serve", "--config", file, "--json", ...more], {
+      env: { ...process.env, ...environment, ...variables },
       stdio: ["ignore", "pipe", "pipe"],
     });
     children.add(child);
@@ -90,8 +97,8 @@ export async function openInstallation(options: InstallationOptions): Promise<Se
       child.kill("SIGKILL");
       await waitForExit(child);
     },
-    start: async () => {
-      const child = spawnService();
+    start: async (start) => {
+      const child = spawnService(start);
       let output = "";
       for (const stream of [child.stdout, child.stderr])
         stream.on("data", (chunk: Buffer) => {
@@ -163,6 +170,7 @@ export function chainFields(chain: InstallationChain, more: object = {}): object
     explorerUrl: "http://127.0.0.1:1",
     native: { name: "Ether", symbol: "ETH", decimals: 18 },
     gasKeyEnv: "TEST_GAS_KEY",
+    gasAccount: DEV_ACCOUNTS.operator.address,
     finality: [{ confirmations: 1 }],
     tokens: [{ symbol: "USDC", address: chain.usdc.address, decimals: 6, minimumUnits: "0" }],
     ...more,

@@ -2,6 +2,7 @@ import { cctpV2Chains } from "@tributary/inbox/cctpV2Chains";
 import type { Hex } from "@tributary/inbox/terms";
 import type { Logger } from "pino";
 import type { ChainConfig, EvmChainConfig } from "../../config/config.ts";
+import { ConfigError } from "../../config/section.ts";
 import type { Timer } from "../../kernel/clock.ts";
 import type { Chain } from "../chain.ts";
 import type { HeadFeed } from "../headFeed.ts";
@@ -12,7 +13,7 @@ import type { EvmNode } from "./node.ts";
 import { openNewHeadsFeed } from "./rpc/newHeadsFeed.ts";
 import { openEvmNode } from "./rpcNode.ts";
 import { EvmSender } from "./send/evmSender.ts";
-import { openGasAccount, type GasAccount } from "./send/gasAccount.ts";
+import { openForeignAccount, openGasAccount, type GasAccount } from "./send/gasAccount.ts";
 import { createSenderContext } from "./send/senderContext.ts";
 
 type EvmChainWorld = { clock: Timer; log: Logger };
@@ -30,10 +31,20 @@ export function openEvmChain(config: EvmChainConfig, world: EvmChainWorld, chain
   const feeds = (config.wsUrls ?? []).map((wsUrl) =>
     openNewHeadsFeed({ caip2: config.caip2, wsUrl, clock: world.clock }),
   );
-  const gasAccount = openGasAccount(config.gasKey);
+  const gasAccount = openConfiguredAccount(config);
   const { maxFeePerGas } = config;
   const transmitter = bridge && { transmitter: bridge.transmitter as Hex };
   return createEvmChain({ nodes: [first, ...others], gasAccount, feeds, maxFeePerGas, ...transmitter }, world);
+}
+
+function openConfiguredAccount({ name, gasKey, gasAccount: address }: EvmChainConfig): GasAccount {
+  if (gasKey !== undefined) {
+    const account = openGasAccount(gasKey);
+    if (address === undefined || address === account.address) return account;
+    throw new ConfigError(`${name}: gasAccount is not the address of the gas key, which is ${account.address}.`);
+  }
+  if (address !== undefined) return openForeignAccount(address);
+  throw new ConfigError(`${name}: gasAccount is missing.`);
 }
 
 /**

@@ -6,13 +6,13 @@ import type { Chain } from "../chain.ts";
 import { Providers } from "../providers.ts";
 import { openSolanaReader } from "./read/solanaReader.ts";
 import { openSlotFeed } from "./rpc/slotFeed.ts";
-import { openFeePayer } from "./send/feePayer.ts";
+import { openFeePayer, openForeignPayer } from "./send/feePayer.ts";
 import { createSenderContext } from "./send/senderContext.ts";
 import { SolanaSender } from "./send/solanaSender.ts";
 
 /** Opens a configured Solana cluster. Makes no request, so unreachable providers do not matter. */
 export function openSolanaChain(config: SolanaChainConfig, world: { clock: Timer; log: Logger }): Chain {
-  const { caip2, program, feeRecipient, computeUnitPriceMax, name } = config;
+  const { caip2, program, feeRecipient, computeUnitPriceMax, name, feePayerKey } = config;
   const openReaders = () => {
     const [first, ...others] = config.rpcUrls.map((url) => openSolanaReader({ caip2, url, program }));
     if (first === undefined) throw new Error(`${name} has no RPC URL`);
@@ -20,7 +20,7 @@ export function openSolanaChain(config: SolanaChainConfig, world: { clock: Timer
   };
   const nodes = openReaders();
   const providers = new Providers(nodes, world);
-  const feePayer = openFeePayer(config.feePayerKey);
+  const feePayer = feePayerKey === undefined ? openForeignPayer(config.feePayer) : openFeePayer(feePayerKey);
   const tokenPrograms = new Map(config.tokens.map(({ address, tokenProgram = splToken }) => [address, tokenProgram]));
   const hasBridge = config.cctp !== undefined;
   const options = { feePayer, program, feeRecipient, tokenPrograms, computeUnitPriceMax, hasBridge };

@@ -16,10 +16,15 @@ export const serve: Command = {
   positionals: [],
   options: {
     config: { value: "FILE", summary: "configuration file; default TRIBUTARY_CONFIG" },
+    role: {
+      value: "ROLES",
+      summary: "what this process does: some of api, watch, settle, deliver, separated by commas; default all",
+    },
     check: { summary: "only compare the configuration with the database and the chains; change nothing" },
   },
   examples: [
     "TRIBUTARY_DATABASE_URL=postgres://… tributary serve --config config/testnets.json",
+    "tributary serve --config config/testnets.json --role api,deliver",
     "tributary serve --config config/testnets.json --check",
   ],
   run: runServe,
@@ -28,8 +33,10 @@ export const serve: Command = {
 async function runServe({ values, flags, asJson, terminal, environment }: CommandInput): Promise<number> {
   // The configuration loads first, so that its errors show at once.
   const { loadConfig } = await import("../../config/loadConfig.ts");
+  const { parseRoles } = await import("../../config/roles.ts");
+  const roles = values["role"] === undefined ? undefined : parseRoles(values["role"]);
   const file = resolveConfigFile({ values, environment });
-  const config = loadConfig(file, environment);
+  const config = loadConfig(file, environment, roles);
   const { openJsonLog } = await import("../../operator/process/logs.ts");
   const log = openJsonLog(config.logLevel);
   exitOnUncaught(log);

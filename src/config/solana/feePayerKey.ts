@@ -33,7 +33,20 @@ export function readFeePayer(section: ConfigSection, context: GasKeyContext): Fe
   const feePayer = encodeKey(pair.subarray(SECRET_BYTES));
   if (publicKeyOf(pair.subarray(0, SECRET_BYTES)) !== feePayer)
     throw new ConfigError(`${source} holds a public key that does not belong to the secret key.`);
+  if (hasField(section, "feePayer") && readField(section, "feePayer", rules.solanaAddress) !== feePayer)
+    throw new ConfigError(
+      `${fieldPath(section, "feePayer")}: this is not the address of the key, which is ${feePayer}.`,
+    );
   return { feePayer, feePayerKey: encodeBase58(pair), ...(file === undefined ? {} : { feePayerKeyFile: file }) };
+}
+
+/** For a process that reads no key. New inboxes commit to the address. */
+export function readFeePayerAddress(section: ConfigSection): FeePayer {
+  if (!hasField(section, "feePayer"))
+    throw new ConfigError(
+      `${fieldPath(section, "feePayer")}: give the address of the account that pays fees, because a process without the role settle reads no key.`,
+    );
+  return { feePayer: readField(section, "feePayer", rules.solanaAddress), feePayerKey: undefined };
 }
 
 type KeyText = { text: string; source: string; file?: string };

@@ -16,7 +16,7 @@ import {
   type FieldRule,
 } from "../section.ts";
 import { readClusterFacts } from "./clusters.ts";
-import { readFeePayer } from "./feePayerKey.ts";
+import { readFeePayer, readFeePayerAddress } from "./feePayerKey.ts";
 import { readPriming } from "./primeAccounts.ts";
 import { readProgram } from "./program.ts";
 import { readWatchedToken, rejectDuplicateTokens } from "./token.ts";
@@ -31,6 +31,7 @@ const WATCHED_KEYS = [
   "publicRpcUrl",
   "explorerUrl",
   "program",
+  "feePayer",
   "feePayerKeyEnv",
   "feePayerKeyFile",
   "feeRecipient",
@@ -82,7 +83,7 @@ export function readWatchedCluster(value: unknown, path: string, context: ChainC
   const tokens = readList(section, "tokens", readWatchedToken);
   rejectDuplicateTokens(tokens, path);
   const program = readProgram(section, referenceOf(facts.caip2));
-  const payer = readFeePayer(section, context);
+  const payer = context.isSigning ? readFeePayer(section, context) : readFeePayerAddress(section);
   return {
     ...facts,
     rpcUrls,

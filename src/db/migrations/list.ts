@@ -15,6 +15,7 @@ import * as bridge from "./0113_bridge.ts";
 import * as settlement from "./0114_settlement.ts";
 import * as webhook from "./0115_webhook.ts";
 import * as http from "./0116_http.ts";
+import * as health from "./0117_health.ts";
 
 /** One migration. The database records its name. A released migration never changes. */
 export type Migration = { readonly name: string; up(db: Kysely<unknown>): Promise<void> };
@@ -37,4 +38,5 @@ export const migrations: readonly Migration[] = [
   { name: "0114_settlement", up: settlement.up },
   { name: "0115_webhook", up: webhook.up },
   { name: "0116_http", up: http.up },
+  { name: "0117_health", up: health.up },
 ];

@@ -202,6 +202,13 @@ export const ALARMS = {
       "Read `reason` and docs/operate/restore.md. Nothing is to be done after a switch that lost nothing; else merchants import what they created last: `tributary intents import`.",
     source: "checks",
   },
+  role_missing: {
+    happened: "No process has one of the roles, while others run.",
+    affects:
+      "Everybody: without `api` requests fail, without `watch` payments are not seen, without `settle` payouts wait, without `deliver` webhooks wait.",
+    remedy: "Start a process with `serve --role`, or without that option. `tributary doctor` shows which roles run.",
+    source: "checks",
+  },
   check_failed: {
     happened: "A check of the alarms fails, so its alarms stay as they were last found.",
     affects: "Nobody yet, but new conditions of this check are not found.",

@@ -17,6 +17,7 @@ import { checkBridge } from "./checkBridge.ts";
 import { checkFeeds } from "./checkFeeds.ts";
 import { checkMinimums } from "./checkMinimums.ts";
 import { checkRecovery } from "./checkRecovery.ts";
+import { checkRoles } from "./checkRoles.ts";
 import { checkUnreadable } from "./checkUnreadable.ts";
 import type { Finding } from "./finding.ts";
 import { depositTotalsCheck } from "../../deposit/checks.ts";
@@ -36,6 +37,7 @@ export async function runDoctorChecks(world: World): Promise<Finding[]> {
   );
   return [
     ...riskFindings(world),
+    ...(await checkRoles(world)),
     ...chains.flat(),
     ...(await checkBridge(world)),
     ...checkMinimums(world),

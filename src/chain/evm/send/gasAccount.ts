@@ -19,6 +19,11 @@ export type UnsignedTransaction = {
   maxPriorityFeePerGas: bigint;
 };
 
+/** The account in a process that reads no key. It has an address and signs nothing. */
+export function openForeignAccount(address: string): GasAccount {
+  return { address, sign: () => Promise.reject(new Error("a process without the role settle signs nothing")) };
+}
+
 /**
  * Opens the account of a private key (0x and 64 hex digits). The key stays in this closure, out of any field that could
  * be logged.

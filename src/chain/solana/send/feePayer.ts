@@ -89,3 +89,11 @@ export function openFeePayer(keyPair: string): FeePayer {
       ),
   };
 }
+
+/** The account in a process that reads no key. It has an address and signs nothing. */
+export function openForeignPayer(address: string): FeePayer {
+  const reject = () => {
+    throw new Error("a process without the role settle signs nothing");
+  };
+  return { address, sign: reject, signOpening: reject };
+}
