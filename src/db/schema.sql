@@ -1238,6 +1238,16 @@ create table account_notice (
 alter table account_notice add constraint account_notice_account_id_fkey foreign key (account_id) references account(id);
 create index account_notice_due on account_notice (due_at);
 
+-- service_process: written by src/health/processStore.ts
+create table service_process (
+  id text not null,
+  roles text[] not null,
+  version text not null,
+  started_at timestamptz not null,
+  seen_at timestamptz not null,
+  constraint service_process_pkey primary key (id)
+);
+
 -- rate_log: written by src/http/rate/leaseStore.ts
 create unlogged table rate_log (
   key text not null,
@@ -1248,16 +1258,6 @@ create unlogged table rate_log (
   constraint rate_log_pkey primary key (key),
   constraint rate_log_granted_check check (granted >= 0)
 ) with (fillfactor=50);
-
--- service_process: written by src/health/processStore.ts
-create table service_process (
-  id text not null,
-  roles text[] not null,
-  version text not null,
-  started_at timestamptz not null,
-  seen_at timestamptz not null,
-  constraint service_process_pkey primary key (id)
-);
 
 -- listed_deposit: a view
 create view listed_deposit as

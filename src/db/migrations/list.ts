@@ -14,8 +14,8 @@ import * as deposit from "./0112_deposit.ts";
 import * as bridge from "./0113_bridge.ts";
 import * as settlement from "./0114_settlement.ts";
 import * as webhook from "./0115_webhook.ts";
-import * as http from "./0116_http.ts";
-import * as health from "./0117_health.ts";
+import * as health from "./0116_health.ts";
+import * as http from "./0117_http.ts";
 
 /** One migration. The database records its name. A released migration never changes. */
 export type Migration = { readonly name: string; up(db: Kysely<unknown>): Promise<void> };
@@ -37,6 +37,6 @@ export const migrations: readonly Migration[] = [
   { name: "0113_bridge", up: bridge.up },
   { name: "0114_settlement", up: settlement.up },
   { name: "0115_webhook", up: webhook.up },
-  { name: "0116_http", up: http.up },
-  { name: "0117_health", up: health.up },
+  { name: "0116_health", up: health.up },
+  { name: "0117_http", up: http.up },
 ];
