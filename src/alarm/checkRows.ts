@@ -60,7 +60,11 @@ function rewindAlarms(rewind: RowProblems["rewind"], now: Date): AlarmCondition[
 function roleAlarms(processes: RowProblems["processes"]): AlarmCondition[] {
   if (processes.length === 0) return [];
   const missing = ROLES.filter((role) => !processes.some(({ roles }) => roles.includes(role)));
-  return missing.map((role) => ({ alarm: "role_missing", subject: role, facts: { role, processes: processes.length } }));
+  return missing.map((role) => ({
+    alarm: "role_missing",
+    subject: role,
+    facts: { role, processes: processes.length },
+  }));
 }
 
 function openRowAlarms(open: readonly OpenRows[]): AlarmCondition[] {

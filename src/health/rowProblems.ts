@@ -25,17 +25,19 @@ export type RowProblems = Awaited<ReturnType<typeof readRowProblems>>;
  */
 export async function readRowProblems(world: RowWorld) {
   const { db } = world;
-  const [held, differences, unreadable, quarantined, unshown, unbound, expiring, rewind, processes] = await Promise.all([
-    countHeldForAgreement(db),
-    countDifferences(db),
-    countUnreadable(db),
-    listQuarantined(world),
-    listUnshownSweeps(world),
-    countUnboundCustomers(world),
-    listExpiringKeys(world),
-    findLatestRewind(db),
-    listProcesses(db, world.clock.now()),
-  ]);
+  const [held, differences, unreadable, quarantined, unshown, unbound, expiring, rewind, processes] = await Promise.all(
+    [
+      countHeldForAgreement(db),
+      countDifferences(db),
+      countUnreadable(db),
+      listQuarantined(world),
+      listUnshownSweeps(world),
+      countUnboundCustomers(world),
+      listExpiringKeys(world),
+      findLatestRewind(db),
+      listProcesses(db, world.clock.now()),
+    ],
+  );
   return { held, differences, unreadable, quarantined, unshown, unbound, expiring, rewind, processes };
 }
 

@@ -110,8 +110,8 @@ describe("processes with roles", () => {
   test("a role that nobody has is an alarm, and doctor names it", async () => {
     const deadline = performance.now() + START_MS_MAX;
     const missing = async () => {
-      const response = await fetch(`${get("watch,settle").url}/readyz`);
-      const { alarms = [] } = (await response.json()) as { alarms?: { alarm: string; subject: string }[] };
+      const { out } = await renderCli(["status", "--config", installation.file, "--json"], installation.environment);
+      const { alarms } = JSON.parse(out) as { alarms: { alarm: string; subject: string }[] };
       return alarms.filter(({ alarm }) => alarm === "role_missing").map(({ subject }) => subject);
     };
     while ((await missing()).length === 0 && performance.now() < deadline) await delay(200);

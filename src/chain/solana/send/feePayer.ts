@@ -95,5 +95,5 @@ export function openForeignPayer(address: string): FeePayer {
   const reject = () => {
     throw new Error("a process without the role settle signs nothing");
   };
-  return { address, sign: reject, signOpening: reject };
+  return { address, sign: reject, signOpening: reject, signBurn: reject, signClose: reject };
 }
