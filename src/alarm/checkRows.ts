@@ -1,4 +1,4 @@
-import { ROLES } from "../config/roles.ts";
+import { ROLES } from "../config/operate/roles.ts";
 import { isAgreementReason } from "../deposit/deposit.ts";
 import { DAY_MS, hasElapsed } from "../kernel/clock.ts";
 import { readOpenRows, type OpenRows } from "../health/openRows.ts";

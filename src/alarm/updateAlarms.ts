@@ -1,7 +1,7 @@
 import { listTokenProblems } from "../chain/tokenProblems.ts";
 import { classifyError, isDatabaseAway } from "../kernel/errors/classifyError.ts";
 import { alarmRow, type AlarmName } from "../kernel/alarm/alarmTable.ts";
-import { hasRole } from "../config/roles.ts";
+import { hasRole } from "../config/operate/roles.ts";
 import { sampleChains } from "../health/sampleChain.ts";
 import { sampleHost } from "../health/sampleHost.ts";
 import { takeIncidents } from "../kernel/alarm/raiseAlarm.ts";

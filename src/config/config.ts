@@ -1,6 +1,6 @@
 import { namespaceOf, type Caip2 } from "../kernel/caip.ts";
 import type { Secret } from "../kernel/secret.ts";
-import type { Role } from "./roles.ts";
+import type { Role } from "./operate/roles.ts";
 
 /**
  * When a block is final: after a number of blocks (the block itself is the first), after seconds on the chain's own

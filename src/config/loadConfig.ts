@@ -21,7 +21,7 @@ import { readAcceptedRisks, rejectRisks } from "./operate/risks.ts";
 import { readAlarms, readMetrics } from "./operate/alarms.ts";
 import { readNetworks, readOutbound } from "./outbound.ts";
 import { readRetention } from "./retention.ts";
-import { hasRole, type Role } from "./roles.ts";
+import { hasRole, type Role } from "./operate/roles.ts";
 import { readBridge, rejectBridgeConflicts } from "./routes/cctpV2.ts";
 import { isSolanaChain } from "./solana/clusters.ts";
 import { readListedCluster } from "./solana/listedCluster.ts";

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Role } from "../config/roles.ts";
+import type { Role } from "../config/operate/roles.ts";
 import type { Db } from "../db/database.ts";
 import { array } from "../db/parameters.ts";
 import { addMs, DAY_MS, hasElapsed } from "../kernel/clock.ts";

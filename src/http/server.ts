@@ -1,5 +1,5 @@
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import { hasRole } from "../config/roles.ts";
+import { hasRole } from "../config/operate/roles.ts";
 import { classifyError } from "../kernel/errors/classifyError.ts";
 import { Fault } from "../kernel/faults.ts";
 import { newId } from "../kernel/ids.ts";

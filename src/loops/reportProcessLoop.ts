@@ -1,5 +1,5 @@
 import { productVersion } from "../config/operate/productVersion.ts";
-import { ROLES } from "../config/roles.ts";
+import { ROLES } from "../config/operate/roles.ts";
 import { REPORT_MS, reportProcess } from "../health/processStore.ts";
 import type { World } from "../world.ts";
 import type { Loop } from "./loop.ts";

@@ -1,5 +1,5 @@
 import { isReadByAccounts, type Chain } from "../chain/chain.ts";
-import { hasRole } from "../config/roles.ts";
+import { hasRole } from "../config/operate/roles.ts";
 import type { World } from "../world.ts";
 import { verifyDepositsLoop } from "./chain/verifyDepositsLoop.ts";
 import { recheckSuspectBlocksLoop } from "./chain/recheckSuspectBlocksLoop.ts";

@@ -33,7 +33,7 @@ export const serve: Command = {
 async function runServe({ values, flags, asJson, terminal, environment }: CommandInput): Promise<number> {
   // The configuration loads first, so that its errors show at once.
   const { loadConfig } = await import("../../config/loadConfig.ts");
-  const { parseRoles } = await import("../../config/roles.ts");
+  const { parseRoles } = await import("../../config/operate/roles.ts");
   const roles = values["role"] === undefined ? undefined : parseRoles(values["role"]);
   const file = resolveConfigFile({ values, environment });
   const config = loadConfig(file, environment, roles);

@@ -1,4 +1,4 @@
-import { ROLES } from "../../config/roles.ts";
+import { ROLES } from "../../config/operate/roles.ts";
 import { listProcesses } from "../../health/processStore.ts";
 import type { World } from "../../world.ts";
 import type { Finding } from "./finding.ts";

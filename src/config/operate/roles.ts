@@ -1,5 +1,5 @@
-import { closestMatch } from "../kernel/text/closestMatch.ts";
-import { ConfigError } from "./section.ts";
+import { closestMatch } from "../../kernel/text/closestMatch.ts";
+import { ConfigError } from "../section.ts";
 
 /**
  * What a process does. `api` answers requests; `watch` reads chains, counts deposits, numbers events and deletes old
