@@ -1129,24 +1129,33 @@ create table webhook_endpoint (
   status text not null,
   disabled_reason text,
   secret bytea not null,
-  earlier_secret bytea,
-  earlier_secret_until timestamptz,
+  earlier_secrets jsonb default '[]'::jsonb not null,
   fanned_sequence bigint not null,
   is_behind boolean not null,
   due_at timestamptz,
+  due_since timestamptz,
   lease_token bigint not null,
   leased_until timestamptz,
   failing_since timestamptz,
   failing_reported_at timestamptz,
   undelivered_sequence bigint,
+  replays integer default 0 not null,
+  replays_since timestamptz,
+  queue text generated always as (
+case
+    when (failing_since is null) then 'healthy'
+    when (status = 'enabled') then 'failing'
+    else 'healing'
+end) stored,
   created_at timestamptz not null,
   updated_at timestamptz not null,
   deleted_at timestamptz,
   constraint webhook_endpoint_pkey primary key (number),
   constraint webhook_endpoint_id_key unique (id),
   constraint webhook_endpoint_check check ((status = 'disabled') = (disabled_reason is not null)),
-  constraint webhook_endpoint_check1 check ((earlier_secret is null) = (earlier_secret_until is null)),
   constraint webhook_endpoint_disabled_reason_check check (disabled_reason in ('requested', 'gone', 'failing')),
+  constraint webhook_endpoint_due_check check ((due_at is null) = (due_since is null)),
+  constraint webhook_endpoint_earlier_secrets_check check (jsonb_array_length(earlier_secrets) <= 3),
   constraint webhook_endpoint_secret_check check ((octet_length(secret) >= 24) and (octet_length(secret) <= 64)),
   constraint webhook_endpoint_status_check check (status in ('enabled', 'disabled')),
   constraint webhook_endpoint_types_check check (cardinality(types) > 0)
@@ -1154,7 +1163,8 @@ create table webhook_endpoint (
 alter table webhook_endpoint add constraint webhook_endpoint_account_id_fkey foreign key (account_id) references account(id);
 create index webhook_endpoint_behind on webhook_endpoint (number) where is_behind;
 create index webhook_endpoint_deleted on webhook_endpoint (deleted_at) where (deleted_at is not null);
-create index webhook_endpoint_due on webhook_endpoint (due_at) where (due_at is not null);
+create index webhook_endpoint_due on webhook_endpoint (queue, due_at) where (due_at is not null);
+create index webhook_endpoint_due_since on webhook_endpoint (queue, due_since) where (due_since is not null);
 create index webhook_endpoint_failing on webhook_endpoint (failing_since) where (failing_since is not null);
 create index webhook_endpoint_of_account on webhook_endpoint (account_id, number) where (deleted_at is null);
 
@@ -1179,20 +1189,26 @@ create table webhook_delivery (
   tries integer not null,
   tries_before integer default 0 not null,
   due_at timestamptz,
+  due_since timestamptz,
   created_at timestamptz not null,
   closed_at timestamptz,
   constraint webhook_delivery_pkey primary key (endpoint_number, number),
   constraint webhook_delivery_check check ((status = 'pending') = (closed_at is null)),
   constraint webhook_delivery_check1 check ((status = 'pending') or (due_at is null)),
   constraint webhook_delivery_check2 check ((test_event is null) = (event_position is not null)),
+  constraint webhook_delivery_due_check check ((due_at is null) = (due_since is null)),
   constraint webhook_delivery_status_check check (status in ('pending', 'succeeded', 'failed'))
 );
 alter table webhook_delivery add constraint webhook_delivery_endpoint_number_fkey foreign key (endpoint_number) references webhook_endpoint(number);
 create index webhook_delivery_closed on webhook_delivery (closed_at) where (closed_at is not null);
 create index webhook_delivery_due on webhook_delivery (endpoint_number, due_at, number) where (due_at is not null);
+create index webhook_delivery_due_since on webhook_delivery (endpoint_number, due_since) where (due_since is not null);
+create index webhook_delivery_failed on webhook_delivery (endpoint_number, number) where (status = 'failed');
 create index webhook_delivery_lane on webhook_delivery (endpoint_number, intent_number, is_replay, sequence, number) where (status = 'pending');
 create unique index webhook_delivery_of_event on webhook_delivery (endpoint_number, event_position) where (not is_replay);
-create index webhook_delivery_open on webhook_delivery (endpoint_number, sequence) where (status = 'pending');
+create index webhook_delivery_open on webhook_delivery (endpoint_number, is_replay, sequence) where (status = 'pending');
+create index webhook_delivery_replay on webhook_delivery (endpoint_number, event_position, number) where is_replay;
+create index webhook_delivery_test on webhook_delivery (endpoint_number, ((test_event ->> 'id'))) where (test_event is not null);
 
 -- webhook_attempt: written by src/webhook/deliveryStore.ts
 create table webhook_attempt (

@@ -64,6 +64,11 @@ export function parseInstant(text: string): Date | undefined {
   return Number.isNaN(instant.getTime()) ? undefined : instant;
 }
 
+/** Whole seconds from one instant to a later one, at least 1, as `Retry-After` counts them. */
+export function secondsBetween(from: Date, to: Date): number {
+  return Math.max(1, Math.ceil((to.getTime() - from.getTime()) / 1_000));
+}
+
 /** The instant of a Unix time, which counts seconds. */
 export function fromUnixSeconds(seconds: bigint): Date {
   return new Date(Number(seconds) * 1_000);

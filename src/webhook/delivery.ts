@@ -1,6 +1,6 @@
 import type { Selectable } from "kysely";
 import type { WebhookAttemptTable, WebhookDeliveryTable } from "./webhookTables.ts";
-import { addMs, DAY_MS } from "../kernel/clock.ts";
+import { addMs, CLOCK_DIFFERENCE_MS_MAX, DAY_MS } from "../kernel/clock.ts";
 import type { WebhookEndpoint } from "./endpoint/endpoint.ts";
 
 export type WebhookDelivery = Selectable<WebhookDeliveryTable>;
@@ -21,6 +21,38 @@ const DISABLE_AFTER_MS = 5 * DAY_MS;
 const REPORT_AFTER_MS = DISABLE_AFTER_MS / 2;
 /** An endpoint that failures disabled is tried again once in this time. */
 export const HEAL_WAIT_MS = DAY_MS;
+
+/** Longer than a slice of deliveries and the longest request together. */
+export const LEASE_MS = 60_000;
+
+/** Times of `due_since` above this one were written before a clock stepped back: what they belong to is due. */
+export function latestSince(at: Date): Date {
+  return addMs(at, CLOCK_DIFFERENCE_MS_MAX);
+}
+
+/** Whether a process delivers to the endpoint now. */
+export function isLeased({ leased_until: until }: Pick<WebhookEndpoint, "leased_until">, at: Date): boolean {
+  return until !== null && until > at && until <= addMs(latestSince(at), LEASE_MS);
+}
+
+export type Turn = Pick<WebhookEndpoint, "due_at" | "due_since">;
+
+export const NO_TURN: Turn = { due_at: null, due_since: null };
+
+/**
+ * The next turn of an endpoint whose first delivery is due at a time. What is overdue gets its turn behind the endpoints
+ * that wait already, so that a backlog delays no other.
+ */
+export function nextTurn(due: Date | null, at: Date): Turn {
+  if (due === null) return NO_TURN;
+  return { due_at: due < at ? at : due, due_since: at };
+}
+
+/** The turn of an endpoint that got further deliveries: an endpoint that waits keeps its place. */
+export function keepTurn(before: Turn, next: Turn): Turn {
+  if (before.due_at === null || next.due_at === null) return next;
+  return before.due_at <= next.due_at ? { due_at: before.due_at, due_since: before.due_since } : next;
+}
 
 /** What one try brought. `stop` is the receiver's wish to get this event, or any event, no more. */
 export type TryResult = {

@@ -1,10 +1,10 @@
-import { sql, type Insertable } from "kysely";
+import { sql, type Insertable, type RawBuilder } from "kysely";
 import type { Db, Tx } from "../db/database.ts";
 import { array, unnest } from "../db/parameters.ts";
 import type { WebhookAttemptTable, WebhookDeliveryStatus, WebhookDeliveryTable } from "./webhookTables.ts";
 import { shownColumns, type ShownEventRow } from "../event/showEvent.ts";
 import { EVENT_TYPES } from "../event/event.ts";
-import type { WebhookAttempt, WebhookDelivery } from "./delivery.ts";
+import { latestSince, type WebhookAttempt, type WebhookDelivery } from "./delivery.ts";
 import { wantedTypes, type WebhookEndpoint } from "./endpoint/endpoint.ts";
 
 /** Of an endpoint itself, these events go to the other endpoints only. */
@@ -29,19 +29,19 @@ export async function addDeliveries(
       order by event.sequence limit ${limit}
     ), added as (
       insert into webhook_delivery as delivery (endpoint_number, event_position, sequence, intent_number, is_replay, status,
-        tries, due_at, created_at)
+        tries, due_at, due_since, created_at)
       select ${endpoint.number}, batch.position, batch.sequence, batch.intent_number, false, 'pending', 0,
-        case when batch.intent_number is null then ${at}::timestamptz end, ${at}
+        ${dueAlone("batch", at)}, ${dueAlone("batch", at)}, ${at}
       from batch
       where ${isWanted} and not (batch.type = any(${array(OWN_TYPES, "int4")})
         and batch.content -> 0 ->> 'webhookEndpointId' = ${endpoint.id})
       order by batch.sequence
       on conflict (endpoint_number, event_position) where not is_replay do update
-        set status = 'pending', closed_at = null, due_at = excluded.due_at, tries_before = delivery.tries
+        set status = 'pending', closed_at = null, due_at = excluded.due_at, due_since = excluded.due_since, tries_before = delivery.tries
         where delivery.status = 'failed'
       returning delivery.intent_number, delivery.sequence, delivery.tries
     ), held_back as (
-      update webhook_delivery later set due_at = null from added
+      update webhook_delivery later set due_at = null, due_since = null from added
       where added.tries > 0 and later.endpoint_number = ${endpoint.number} and later.intent_number = added.intent_number
         and later.sequence > added.sequence and not later.is_replay and later.status = 'pending' and later.due_at is not null
     )
@@ -52,6 +52,11 @@ export async function addDeliveries(
   const lanes = (intents ?? []).map((intent_number) => ({ intent_number, is_replay: false }));
   await releaseNext(tx, { endpointNumber: endpoint.number, lanes, at });
   return result;
+}
+
+/** An event of no intent waits for none. */
+function dueAlone(event: string, at: Date) {
+  return sql`case when ${sql.ref(`${event}.intent_number`)} is null then ${at}::timestamptz end`;
 }
 
 function isTypeWanted({ types }: WebhookEndpoint, event: string) {
@@ -65,9 +70,10 @@ export async function addReplays(
   { endpoint, at, from, to }: { endpoint: WebhookEndpoint; at: Date; from: bigint; to: bigint },
 ): Promise<number> {
   const { rows } = await sql<{ intent_number: bigint | null }>`
-    insert into webhook_delivery (endpoint_number, event_position, sequence, intent_number, is_replay, status, tries, due_at, created_at)
+    insert into webhook_delivery (endpoint_number, event_position, sequence, intent_number, is_replay, status, tries, due_at,
+      due_since, created_at)
     select ${endpoint.number}, event.position, event.sequence, event.intent_number, true, 'pending', 0,
-      case when event.intent_number is null then ${at}::timestamptz end, ${at}
+      ${dueAlone("event", at)}, ${dueAlone("event", at)}, ${at}
     from event
     where event.account_number = (select number from account where id = ${endpoint.account_id})
       and event.sequence is not null and event.sequence between ${from} and ${to} and ${isTypeWanted(endpoint, "event")}
@@ -90,6 +96,7 @@ export async function addTest(tx: Tx, test: { endpointNumber: number; event: obj
     status: "pending",
     tries: 0,
     due_at: test.at,
+    due_since: test.at,
     created_at: test.at,
     closed_at: null,
   };
@@ -112,25 +119,33 @@ function selectDue() {
       left join intent on intent.seq = event.intent_number`;
 }
 
-/** Deliveries that are due, those that wait longest first, without the given ones. */
-export async function listDue(
-  db: Db,
-  query: { endpointNumber: number; at: Date; limit: number; except: readonly bigint[] },
-): Promise<DueDelivery[]> {
+type DueQuery = { endpointNumber: number; at: Date; limit: number; except: readonly bigint[] };
+
+/**
+ * Deliveries that are due, those that wait longest first, without the given ones. A wait that began in the future is
+ * over: the clock has stepped back.
+ */
+export async function listDue(db: Db, query: DueQuery): Promise<DueDelivery[]> {
   const { rows } = await sql<DueDelivery>`/* named: list_due_webhook_deliveries */
     ${selectDue()}
-    where delivery.endpoint_number = ${query.endpointNumber} and delivery.due_at <= ${query.at}
-      and delivery.number <> all(${array(query.except, "int8")})
+    where delivery.endpoint_number = ${query.endpointNumber} and delivery.number in (
+      ${selectNumbers(query, sql`due_at <= ${query.at}`)} union all
+      ${selectNumbers(query, sql`due_since > ${latestSince(query.at)}`)})
     order by delivery.due_at, delivery.number limit ${query.limit}`.execute(db.root);
   return rows;
 }
 
-/** The oldest delivery that is pending, due or not. */
+function selectNumbers({ endpointNumber, limit, except }: DueQuery, condition: RawBuilder<unknown>) {
+  return sql`(select number from webhook_delivery where endpoint_number = ${endpointNumber} and ${condition}
+    and number <> all(${array(except, "int8")}) order by due_at, number limit ${limit})`;
+}
+
+/** The oldest event of the feed that is pending, due or not; where none is, the oldest replay or test event. */
 export async function findOldest(db: Db, endpointNumber: number): Promise<DueDelivery | undefined> {
   const { rows } = await sql<DueDelivery>`
     ${selectDue()}
     where delivery.endpoint_number = ${endpointNumber} and delivery.status = 'pending'
-    order by delivery.sequence limit 1`.execute(db.root);
+    order by delivery.is_replay, delivery.sequence limit 1`.execute(db.root);
   return rows[0];
 }
 
@@ -139,6 +154,7 @@ export type ClosedTry = {
   status: WebhookDeliveryStatus;
   tries: number;
   due_at: Date | null;
+  due_since: Date | null;
   closed_at: Date | null;
 };
 
@@ -157,10 +173,12 @@ export async function writeTries(
     status: "text",
     tries: "int4",
     due_at: "timestamptz",
+    due_since: "timestamptz",
     closed_at: "timestamptz",
   });
   await sql`
-    update webhook_delivery set status = tried.status, tries = tried.tries, due_at = tried.due_at, closed_at = tried.closed_at
+    update webhook_delivery set status = tried.status, tries = tried.tries, due_at = tried.due_at,
+      due_since = tried.due_since, closed_at = tried.closed_at
     from ${rows} where webhook_delivery.endpoint_number = ${endpointNumber} and webhook_delivery.number = tried.number`.execute(
     tx,
   );
@@ -182,7 +200,7 @@ export async function releaseNext(
 ): Promise<void> {
   if (lanes.length === 0) return;
   await sql`
-    update webhook_delivery set due_at = ${at}
+    update webhook_delivery set due_at = ${at}, due_since = ${at}
     where endpoint_number = ${endpointNumber} and status = 'pending' and due_at is null and number in (
       select (select next.number from webhook_delivery next
         where next.endpoint_number = ${endpointNumber} and next.intent_number = lane.intent_number
@@ -192,16 +210,13 @@ export async function releaseNext(
 }
 
 /** When the first delivery of an endpoint is due; null when none is. */
-export async function findNextDue(tx: Tx, endpointNumber: number): Promise<Date | null> {
-  const row = await tx
-    .selectFrom("webhook_delivery")
-    .select("due_at")
-    .where("endpoint_number", "=", endpointNumber)
-    .where("due_at", "is not", null)
-    .orderBy("due_at")
-    .limit(1)
-    .executeTakeFirst();
-  return row?.due_at ?? null;
+export async function findNextDue(tx: Tx, { endpointNumber, at }: { endpointNumber: number; at: Date }) {
+  const { rows } = await sql<{ due: Date | null; isStale: boolean }>`
+    select (select due_at from webhook_delivery where endpoint_number = ${endpointNumber} and due_at is not null
+        order by due_at limit 1) as due,
+      exists (select from webhook_delivery where endpoint_number = ${endpointNumber} and due_since > ${latestSince(at)}) as "isStale"
+  `.execute(tx);
+  return rows[0]?.isStale === true ? at : (rows[0]?.due ?? null);
 }
 
 /** The sequence of the oldest pending event of the feed. Replays reach back as far as somebody asks, and are not counted. */
@@ -217,6 +232,14 @@ export async function findOldestSequence(tx: Tx, endpointNumber: number): Promis
     .limit(1)
     .executeTakeFirst();
   return row?.sequence ?? null;
+}
+
+/** Whether at least `count` replays and test events wait. */
+export async function hasPendingReplays(tx: Tx, query: { endpointNumber: number; count: number }): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from webhook_delivery where endpoint_number = ${query.endpointNumber} and is_replay and status = 'pending'
+    limit 1 offset ${query.count - 1}`.execute(tx);
+  return rows.length > 0;
 }
 
 /** Deletes closed deliveries from before a time, and those of deleted endpoints, with their attempts. */

@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { sql, type RawBuilder } from "kysely";
 import type { Db } from "../db/database.ts";
 import { array } from "../db/parameters.ts";
 import type { WebhookDeliveryStatus } from "./webhookTables.ts";
@@ -77,30 +77,62 @@ type DeliveryQuery = {
   eventId: string | undefined;
 };
 
+/** Deliveries that a page reads at most to find those of a status. Failed ones have an index of their own. */
+const READ_MAX = 10_000;
+
+/** A page, and where the next one goes on although this one is not full. */
+export type DeliveryPage = { rows: ListedDelivery[]; readTo: bigint | undefined };
+
 /** Lists the deliveries of an endpoint with their tries, newest first. */
-export async function listDeliveries(db: Db, query: DeliveryQuery): Promise<ListedDelivery[]> {
-  const { endpointNumber, below, limit, status, eventId } = query;
-  const conditions = [
-    sql`delivery.endpoint_number = ${endpointNumber}`,
-    ...(below === undefined ? [] : [sql`delivery.number < ${below}`]),
-    ...(status === undefined ? [] : [sql`delivery.status = ${status}`]),
-    ...(eventId === undefined ? [] : [ofEvent(eventId)]),
-  ];
-  const { rows } = await sql<Omit<ListedDelivery, "attempts">>`
-    select delivery.*, event.id as event_id, event.type as event_type
-    from webhook_delivery delivery left join event on event.position = delivery.event_position
-    where ${sql.join(conditions, sql` and `)} order by delivery.number desc limit ${limit}`.execute(db.root);
+export async function listDeliveries(db: Db, query: DeliveryQuery): Promise<DeliveryPage> {
+  const { endpointNumber, below, limit, status } = query;
+  const upTo = below === undefined ? sql`true` : sql`number < ${below}`;
+  const isScan = query.eventId === undefined && (status === "pending" || status === "succeeded");
+  const { rows: all } = await sql<Omit<ListedDelivery, "attempts"> & { readTo: bigint | null }>`
+    with read as (${isScan ? selectLatest(query, upTo) : selectNumbers(query, upTo)}), page as (
+      select number from webhook_delivery where endpoint_number = ${endpointNumber} and number in (select number from read)
+        and ${status === undefined ? sql`true` : sql`status = ${status}`} order by number desc limit ${limit}
+    )
+    select delivery.*, event.id as event_id, event.type as event_type, counted.read_to as "readTo"
+    from (select case when count(*) >= ${READ_MAX} then min(number) end as read_to from read) counted
+      left join webhook_delivery delivery on delivery.endpoint_number = ${endpointNumber} and delivery.number in (select number from page)
+      left join event on event.position = delivery.event_position
+    order by delivery.number desc`.execute(db.root);
+  const readTo = all[0]?.readTo ?? undefined;
+  const rows = all.filter(({ number }) => number !== null);
   const attempts = await listAttempts(
     db,
     endpointNumber,
     rows.map(({ number }) => number),
   );
-  return rows.map((row) => ({ ...row, attempts: attempts.filter((each) => each.delivery_number === row.number) }));
+  const page = rows.map((row) => ({
+    ...row,
+    attempts: attempts.filter((each) => each.delivery_number === row.number),
+  }));
+  return { rows: page, readTo: isScan ? readTo : undefined };
 }
 
-function ofEvent(eventId: string) {
+function selectLatest({ endpointNumber }: DeliveryQuery, upTo: RawBuilder<unknown>) {
+  return sql`select number from webhook_delivery where endpoint_number = ${endpointNumber} and ${upTo}
+    order by number desc limit ${READ_MAX}`;
+}
+
+/** Of one event, or of the failed ones, by an index; else the newest. */
+function selectNumbers(query: DeliveryQuery, upTo: RawBuilder<unknown>) {
+  const { endpointNumber, limit, status, eventId } = query;
+  const isWanted = status === undefined ? sql`true` : sql`status = ${status}`;
+  const select = (condition: RawBuilder<unknown>) =>
+    sql`(select number from webhook_delivery where endpoint_number = ${endpointNumber} and ${upTo} and ${isWanted} and ${condition}
+      order by number desc limit ${limit})`;
+  if (eventId === undefined) return select(status === "failed" ? sql`status = 'failed'` : sql`true`);
   const bytes = idBytes("evt", eventId) ?? new Uint8Array();
-  return sql`(delivery.event_position = (select position from event where id = ${bytes}) or delivery.test_event ->> 'id' = ${eventId})`;
+  const position = sql`event_position = (select position from event where id = ${bytes})`;
+  const ways = [
+    sql`${position} and not is_replay`,
+    sql`${position} and is_replay`,
+    sql`test_event is not null and test_event ->> 'id' = ${eventId}`,
+  ];
+  return sql.join(ways.map(select), sql` union all `);
 }
 
 async function listAttempts(db: Db, endpointNumber: number, deliveries: readonly bigint[]): Promise<WebhookAttempt[]> {

@@ -3,7 +3,17 @@ import type { NewEvent } from "../event/event.ts";
 import { appendEvents } from "../event/store.ts";
 import { addMs } from "../kernel/clock.ts";
 import type { World } from "../world.ts";
-import { decideHealth, HEAL_WAIT_MS, isSuccess, nextTry, type HealthChange, type TryResult } from "./delivery.ts";
+import {
+  decideHealth,
+  HEAL_WAIT_MS,
+  isSuccess,
+  nextTry,
+  nextTurn,
+  NO_TURN,
+  type HealthChange,
+  type TryResult,
+  type Turn,
+} from "./delivery.ts";
 import {
   findNextDue,
   findOldestSequence,
@@ -87,6 +97,7 @@ function closeTry(world: RecordWorld, { delivery, result }: FinishedTry, at: Dat
     status,
     tries,
     due_at: null,
+    due_since: null,
     closed_at: at,
   });
   if (isSuccess(result)) return closed("succeeded");
@@ -95,7 +106,7 @@ function closeTry(world: RecordWorld, { delivery, result }: FinishedTry, at: Dat
   const random = (world.entropy.bytes(1)[0] ?? 0) / 255;
   const due = nextTry(tries - delivery.tries_before, { at, random, retryAfterMs });
   if (due === undefined) return closed("failed");
-  return { number: delivery.number, status: "pending", tries, due_at: due, closed_at: null };
+  return { number: delivery.number, status: "pending", tries, due_at: due, due_since: at, closed_at: null };
 }
 
 type HealthWrite = { before: WebhookEndpoint; change: HealthChange; at: Date; isLast: boolean };
@@ -113,18 +124,18 @@ async function writeHealth(tx: Tx, { before, change, at, isLast }: HealthWrite):
     failing_reported_at: health.failing_reported_at,
     undelivered_sequence: health.disabled_reason === "failing" ? undelivered : health.undelivered_sequence,
     ...(isHealed ? { is_behind: true, fanned_sequence: restart - 1n } : {}),
-    ...(isLast ? { leased_until: null, due_at: await nextDue(tx, { before, health, at }) } : {}),
+    ...(isLast ? { leased_until: null, ...(await findTurn(tx, { before, health, at })) } : {}),
   });
 }
 
-async function nextDue(
+async function findTurn(
   tx: Tx,
   { before, health, at }: { before: WebhookEndpoint; health: HealthChange["health"]; at: Date },
-): Promise<Date | null> {
+): Promise<Turn> {
   // Of an endpoint that works again, fan-out first opens what was given up, so that each intent's events keep order.
-  if (before.status === "disabled" && health.status === "enabled") return null;
-  if (health.status === "enabled") return findNextDue(tx, before.number);
-  return health.disabled_reason === "failing" ? addMs(at, HEAL_WAIT_MS) : null;
+  if (before.status === "disabled" && health.status === "enabled") return NO_TURN;
+  if (health.status === "enabled") return nextTurn(await findNextDue(tx, { endpointNumber: before.number, at }), at);
+  return health.disabled_reason === "failing" ? { due_at: addMs(at, HEAL_WAIT_MS), due_since: at } : NO_TURN;
 }
 
 function lowest(one: bigint | null, other: bigint | null): bigint | null {

@@ -3,7 +3,7 @@ import { OutboundFailure, type Outbound, type OutboundPhases } from "../kernel/o
 import type { World } from "../world.ts";
 import { parseRetryAfter, type TryResult } from "./delivery.ts";
 import type { DueDelivery } from "./deliveryStore.ts";
-import type { WebhookEndpoint } from "./endpoint/endpoint.ts";
+import { validSecrets, type WebhookEndpoint } from "./endpoint/endpoint.ts";
 import { signatureHeaders } from "./sign.ts";
 
 const ANSWER_BYTES_MAX = 2_048;
@@ -70,8 +70,7 @@ export async function tryDelivery(
 }
 
 function secretsOf(endpoint: WebhookEndpoint, at: Date): Uint8Array[] {
-  const { secret, earlier_secret: earlier, earlier_secret_until: until } = endpoint;
-  return earlier !== null && until !== null && until > at ? [secret, earlier] : [secret];
+  return [endpoint.secret, ...validSecrets(endpoint, at).map(({ secret }) => Buffer.from(secret, "base64"))];
 }
 
 /** A receiver may end the tries of an event, or all deliveries, by its status or a header. */

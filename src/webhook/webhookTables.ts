@@ -29,15 +29,16 @@ export type WebhookEndpointTable = {
   status: "enabled" | "disabled";
   disabled_reason: WebhookDisabledReason | null;
   secret: Uint8Array;
-  /** Signs beside the other one until the time. */
-  earlier_secret: Uint8Array | null;
-  earlier_secret_until: Date | null;
+  /** Each signs beside the present one until its time. */
+  earlier_secrets: Generated<EarlierSecret[]>;
   /** Events of its account up to this sequence have their deliveries. */
   fanned_sequence: bigint;
   /** Whether later events may exist. */
   is_behind: boolean;
-  /** When a delivery may be due; null when none waits. */
+  /** When it has its next turn; null when no delivery waits. */
   due_at: Date | null;
+  /** When that was written: in the future, a clock has stepped back since, and the turn has come. */
+  due_since: Date | null;
   /** Increases with every lease, so that a process whose lease has ended writes nothing. */
   lease_token: bigint;
   leased_until: Date | null;
@@ -46,11 +47,21 @@ export type WebhookEndpointTable = {
   failing_reported_at: Date | null;
   /** Of an endpoint that failures disabled: its oldest event that was not delivered. */
   undelivered_sequence: bigint | null;
+  /** Events that were asked for again since the time. */
+  replays: Generated<number>;
+  replays_since: Date | null;
+  queue: GeneratedAlways<WebhookQueue>;
   created_at: Date;
   updated_at: Date;
   /** It exists for its last deliveries alone. */
   deleted_at: Date | null;
 };
+
+/** Base64, so that it fits into JSON. */
+export type EarlierSecret = { secret: string; until: string };
+
+/** Endpoints wait apart: those whose last try succeeded, those whose last try failed, and those disabled by failures. */
+export type WebhookQueue = "healthy" | "failing" | "healing";
 
 /** Counters of events up to this revision have marked the endpoints of their accounts. */
 export type WebhookCursorTable = { only_row: boolean; counter_revision: bigint };
@@ -75,6 +86,8 @@ export type WebhookDeliveryTable = {
   tries_before: Generated<number>;
   /** Null while an earlier event of its intent is pending. */
   due_at: Date | null;
+  /** When that was written, as of an endpoint. */
+  due_since: Date | null;
   created_at: Date;
   closed_at: Date | null;
 };

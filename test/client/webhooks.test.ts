@@ -78,6 +78,8 @@ test("a signature is good for five minutes before and after its time", async () 
   await refuses("too_old", verifyAt(301));
   await refuses("too_new", verifyAt(-301));
   await refuses("too_old", verifyAt(61, { toleranceS: 60 }));
+  for (const toleranceS of [Number.NaN, Number.POSITIVE_INFINITY, -1])
+    await assert.rejects(verifyAt(0, { toleranceS }), TypeError);
   for (const timestamp of ["", "soon", "1e9", "-1", "1.5", "9".repeat(13), " 1"])
     await assert.rejects(verify(BODY, { ...signed, "webhook-timestamp": timestamp }, NEW), WebhookVerificationError);
 });

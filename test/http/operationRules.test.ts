@@ -5,6 +5,7 @@ import {
   testRouteErrors,
   testScopeErrors,
   testSizeErrors,
+  testUnstorableTexts,
   testVersionErrors,
 } from "../support/operationTests.ts";
 import { testDatabaseFailures } from "../support/testDatabaseFailures.ts";
@@ -20,6 +21,7 @@ for (const operationId of Object.keys(OPERATIONS) as OperationId[]) {
   testScopeErrors(operationId);
   testRouteErrors(operationId);
   testSizeErrors(operationId);
+  testUnstorableTexts(operationId);
   testRateLimit(operationId);
   if (!OWN_DATABASE_FAILURES.has(operationId)) testDatabaseFailures(operationId);
 }

@@ -4,6 +4,7 @@ import { addMs } from "../../src/kernel/clock.ts";
 import { systemEntropy } from "../../src/kernel/entropy.ts";
 import { newApiKey } from "../../src/merchant/keys/apiKey.ts";
 import { revokeKey } from "../../src/merchant/keys/revokeKey.ts";
+import { OPERATIONS as OPERATION_LIST } from "../../src/http/operationList.ts";
 import { assignEventSequences } from "../../src/event/assignEventSequences.ts";
 import { CREATE_INTENTS, DEFAULT_SCOPES } from "../../src/merchant/keys/scopes.ts";
 import { assertFault, testApi, UNKNOWN_ID, VERSION, type TestResponse, type Merchant, type TestApi } from "./api.ts";
@@ -226,6 +227,26 @@ export function testIdErrors(operationId: OperationId, archived: "absent" | "sho
       const answered = await callOperation({ operationId, merchant }, { id });
       assert.match(assertFault(answered, 404, "not_found").message, /No route/, id);
     }
+  });
+}
+
+/** No text of a path or a query reaches the database that it could not store. */
+export function testUnstorableTexts(operationId: OperationId): void {
+  const { path }: OperationSpec = OPERATIONS[operationId];
+  const query = Object.keys(OPERATION_LIST.find((each) => each.operationId === operationId)?.query ?? {});
+  if (!path.includes("{id}") && query.length === 0) return;
+
+  test(`D26 ${operationId}: U+0000 in an id is a never-created id, and in a query parameter an invalid one`, async () => {
+    const api = await testApi();
+    const { merchant, id } = await openCaller(api, operationId);
+    const ids = path.includes("{id}") ? ["%00", `${id}%00`, `%00${id}`, `${id.slice(0, 5)}%00`] : [];
+    for (const unknown of ids)
+      assertFault(await callOperation({ operationId, merchant }, { id: unknown }), 404, "not_found");
+    for (const name of query)
+      for (const text of ["%00", "a%00b", "evt_%00"]) {
+        const answered = await merchant.get(`${path.replace("{id}", id)}?${name}=${text}`);
+        assert.deepEqual([answered.status, answered.body.error.param], [400, name], answered.text);
+      }
   });
 }
 

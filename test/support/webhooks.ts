@@ -6,10 +6,10 @@ import { assignEventSequences } from "../../src/event/assignEventSequences.ts";
 import { appendEvents } from "../../src/event/store.ts";
 import { addMs, systemClock, type Clock } from "../../src/kernel/clock.ts";
 import { openOutbound } from "../../src/kernel/outbound/outbound.ts";
-import { WebhookDeliverer, type DeliverWorld } from "../../src/webhook/deliver.ts";
+import { WebhookDeliverer } from "../../src/webhook/deliver.ts";
 import { fanOut } from "../../src/webhook/fanOut.ts";
 import { insertAccount, insertIntent } from "./intents.ts";
-import { stationWorld, type StationWorld } from "./stationWorld.ts";
+import { stationWorld } from "./stationWorld.ts";
 
 /** A request that a receiver of webhooks got. */
 export type Received = { id: string; headers: IncomingMessage["headers"]; body: string; event: ReceivedEvent };
@@ -86,7 +86,7 @@ export function openWebhooks(db: Db, options: { timeoutMs?: number } = {}) {
   const policy = { allowsHttp: true, allow: ["127.0.0.0/8"], deny: [] };
   const station = stationWorld(db);
   const config = { ...station.config, outbound: policy };
-  const world: DeliverWorld & Pick<StationWorld, "memory"> = {
+  const world = {
     ...station,
     config,
     clock,

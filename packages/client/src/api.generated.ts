@@ -928,15 +928,15 @@ export const OPERATIONS = {
   listIntentSettlements: { method: "GET", path: "/api/v1/intents/{id}/settlements", takes: ["id", "query"], isRepeatable: true, isKeyed: false },
   listEvents: { method: "GET", path: "/api/v1/events", takes: ["query"], isRepeatable: true, isKeyed: false },
   getEvent: { method: "GET", path: "/api/v1/events/{id}", takes: ["id"], isRepeatable: true, isKeyed: false },
-  createWebhookEndpoint: { method: "POST", path: "/api/v1/webhook-endpoints", takes: ["body"], isRepeatable: false, isKeyed: false },
+  createWebhookEndpoint: { method: "POST", path: "/api/v1/webhook-endpoints", takes: ["body"], isRepeatable: false, isKeyed: true },
   listWebhookEndpoints: { method: "GET", path: "/api/v1/webhook-endpoints", takes: [], isRepeatable: true, isKeyed: false },
   getWebhookEndpoint: { method: "GET", path: "/api/v1/webhook-endpoints/{id}", takes: ["id"], isRepeatable: true, isKeyed: false },
   updateWebhookEndpoint: { method: "PATCH", path: "/api/v1/webhook-endpoints/{id}", takes: ["id", "body"], isRepeatable: true, isKeyed: false },
   deleteWebhookEndpoint: { method: "DELETE", path: "/api/v1/webhook-endpoints/{id}", takes: ["id"], isRepeatable: false, isKeyed: false },
-  rotateWebhookSecret: { method: "POST", path: "/api/v1/webhook-endpoints/{id}/rotate-secret", takes: ["id"], isRepeatable: false, isKeyed: false },
-  testWebhookEndpoint: { method: "POST", path: "/api/v1/webhook-endpoints/{id}/test", takes: ["id"], isRepeatable: false, isKeyed: false },
+  rotateWebhookSecret: { method: "POST", path: "/api/v1/webhook-endpoints/{id}/rotate-secret", takes: ["id"], isRepeatable: false, isKeyed: true },
+  testWebhookEndpoint: { method: "POST", path: "/api/v1/webhook-endpoints/{id}/test", takes: ["id"], isRepeatable: false, isKeyed: true },
   listWebhookDeliveries: { method: "GET", path: "/api/v1/webhook-endpoints/{id}/deliveries", takes: ["id", "query"], isRepeatable: true, isKeyed: false },
-  redeliverEvents: { method: "POST", path: "/api/v1/webhook-endpoints/{id}/redeliver", takes: ["id", "body"], isRepeatable: false, isKeyed: false },
+  redeliverEvents: { method: "POST", path: "/api/v1/webhook-endpoints/{id}/redeliver", takes: ["id", "body"], isRepeatable: false, isKeyed: true },
   getAccount: { method: "GET", path: "/api/v1/account", takes: [], isRepeatable: true, isKeyed: false },
   updateAccount: { method: "PATCH", path: "/api/v1/account", takes: ["body"], isRepeatable: true, isKeyed: false },
   listPageOrigins: { method: "GET", path: "/api/v1/page-origins", takes: [], isRepeatable: true, isKeyed: false },
@@ -984,7 +984,7 @@ export type Methods<Options, KeyedOptions> = {
   /** Get an event. `GET /api/v1/events/{id}` */
   readonly getEvent: (id: string, options?: Options) => Promise<Event>;
   /** Create a webhook endpoint. `POST /api/v1/webhook-endpoints` */
-  readonly createWebhookEndpoint: (body: CreateWebhookEndpointBody, options?: Options) => Promise<WebhookEndpointWithSecret>;
+  readonly createWebhookEndpoint: (body: CreateWebhookEndpointBody, options?: KeyedOptions) => Promise<WebhookEndpointWithSecret>;
   /** List the webhook endpoints. `GET /api/v1/webhook-endpoints` */
   readonly listWebhookEndpoints: (options?: Options) => Promise<WebhookEndpointList>;
   /** Get a webhook endpoint. `GET /api/v1/webhook-endpoints/{id}` */
@@ -996,13 +996,13 @@ export type Methods<Options, KeyedOptions> = {
   deleted: true;
 }>;
   /** Rotate the secret of a webhook endpoint. `POST /api/v1/webhook-endpoints/{id}/rotate-secret` */
-  readonly rotateWebhookSecret: (id: string, options?: Options) => Promise<WebhookEndpointWithSecret>;
+  readonly rotateWebhookSecret: (id: string, options?: KeyedOptions) => Promise<WebhookEndpointWithSecret>;
   /** Send a test event. `POST /api/v1/webhook-endpoints/{id}/test` */
-  readonly testWebhookEndpoint: (id: string, options?: Options) => Promise<Event>;
+  readonly testWebhookEndpoint: (id: string, options?: KeyedOptions) => Promise<Event>;
   /** List the deliveries of a webhook endpoint. `GET /api/v1/webhook-endpoints/{id}/deliveries` */
   readonly listWebhookDeliveries: (id: string, query?: ListWebhookDeliveriesQuery, options?: Options) => Promise<WebhookDeliveryList>;
   /** Deliver events again. `POST /api/v1/webhook-endpoints/{id}/redeliver` */
-  readonly redeliverEvents: (id: string, body?: RedeliverEventsBody, options?: Options) => Promise<{
+  readonly redeliverEvents: (id: string, body?: RedeliverEventsBody, options?: KeyedOptions) => Promise<{
   /** The number of events. */
   count: number;
 }>;

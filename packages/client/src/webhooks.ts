@@ -68,6 +68,8 @@ async function verify(
   given: string | readonly string[] | VerifyOptions,
 ): Promise<WebhookEvent> {
   const { secrets, toleranceS = TOLERANCE_S, now = new Date() } = isOptions(given) ? given : { secrets: given };
+  if (!Number.isFinite(toleranceS) || toleranceS < 0) throw new TypeError("toleranceS must be a number of seconds");
+  if (Number.isNaN(now.getTime())) throw new TypeError("now must be a valid date");
   const keys = await Promise.all((typeof secrets === "string" ? [secrets] : secrets).map(importSecret));
   if (keys.length === 0) throw new TypeError("verify needs a secret");
   const id = readHeader(headers, "webhook-id");

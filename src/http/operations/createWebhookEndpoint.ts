@@ -1,6 +1,7 @@
+import { runOnce } from "../../idempotency/runOnce.ts";
 import { MANAGE_WEBHOOKS } from "../../merchant/keys/scopes.ts";
 import { secretText, webhookEndpointRecord } from "../../webhook/endpoint/endpoint.ts";
-import { createEndpoint } from "../../webhook/endpoint/manageEndpoints.ts";
+import { addEndpoint, readSecret } from "../../webhook/endpoint/manageEndpoints.ts";
 import { webhookSecretExample } from "../schema/eventExamples.ts";
 import { webhookEndpointWithSecret } from "../schema/records/event.ts";
 import { createWebhookEndpointBody } from "../schema/requests/webhookEndpoint.ts";
@@ -15,6 +16,7 @@ export const createWebhookEndpoint = defineOperation({
   description: `It gets the events from now on. The secret is in this answer only. An account may have 16 endpoints.`,
   isExtension: true,
   scopes: [MANAGE_WEBHOOKS],
+  acceptsIdempotencyKey: true,
   perMinute: 30,
   body: createWebhookEndpointBody,
   bodyExamples: { "Every event of intents": { url: "https://shop.example/webhooks", types: ["payment_intent.*"] } },
@@ -25,8 +27,14 @@ export const createWebhookEndpoint = defineOperation({
     example: webhookSecretExample,
   },
   faults: ["webhook_endpoint_limit"],
-  async handle(world, { account, body }) {
-    const endpoint = await createEndpoint(world, { accountId: account.id, input: body });
-    return { status: 201, body: { ...webhookEndpointRecord(endpoint), secret: secretText(endpoint.secret) } };
+  async handle(world, { account: { id: accountId }, body: input, idempotentRequest }) {
+    return runOnce(world, idempotentRequest, {
+      async run(tx) {
+        const endpoint = await addEndpoint(tx, world, { accountId, input });
+        const secrets = { secret: secretText(endpoint.secret) };
+        return { status: 201, body: webhookEndpointRecord(endpoint), secrets } as const;
+      },
+      renewSecrets: (tx, { webhookEndpointId: endpointId }) => readSecret(tx, { accountId, endpointId }),
+    });
   },
 });

@@ -16,7 +16,8 @@ export const listWebhookDeliveries = defineOperation({
   idOf: "webhook endpoint",
   group: "Webhooks",
   summary: "List the deliveries of a webhook endpoint",
-  description: `Every delivery with its tries, newest first. Ended ones are kept for 30 days unless the operator keeps them longer.`,
+  description: `Every delivery with its tries, newest first. Ended ones are kept for 30 days unless the operator keeps them longer.
+A page with \`status\` reads at most 10,000 deliveries, so it may be empty with \`has_more\`.`,
   isExtension: true,
   scopes: [MANAGE_WEBHOOKS],
   perMinute: 120,

@@ -1,6 +1,8 @@
+import { runOnce } from "../../idempotency/runOnce.ts";
 import { MANAGE_WEBHOOKS } from "../../merchant/keys/scopes.ts";
 import { Fault } from "../../kernel/faults.ts";
-import { redeliver } from "../../webhook/redeliver.ts";
+import { getEndpoint } from "../../webhook/endpoint/manageEndpoints.ts";
+import { addRedelivery } from "../../webhook/redeliver.ts";
 import { redeliverBody, redelivered } from "../schema/requests/webhookEndpoint.ts";
 import { EXAMPLE_EVENT_ID } from "../schema/eventExamples.ts";
 import { defineOperation } from "../operation.ts";
@@ -12,9 +14,12 @@ export const redeliverEvents = defineOperation({
   idOf: "webhook endpoint",
   group: "Webhooks",
   summary: "Deliver events again",
-  description: `One event, or all from one sequence to another, at most 10,000 in one call. It reaches back before the creation of the endpoint.`,
+  description: `One event, or all from one sequence to another, at most 10,000 in one call. It reaches back before the creation of the endpoint.
+
+While 10,000 of them wait at the endpoint, and after 100,000 in a day, a call is answered \`rate_limited\`: read further ones from the feed.`,
   isExtension: true,
   scopes: [MANAGE_WEBHOOKS],
+  acceptsIdempotencyKey: true,
   perMinute: 30,
   body: redeliverBody,
   bodyExamples: { "One event": { eventId: EXAMPLE_EVENT_ID }, "A range": { fromSequence: 40, toSequence: 42 } },
@@ -25,9 +30,13 @@ export const redeliverEvents = defineOperation({
     example: { count: 3 },
   },
   faults: ["webhook_endpoint_disabled"],
-  async handle(world, { account, id, body }) {
+  async handle(world, { account, id, body, idempotentRequest }) {
     const key = { accountId: account.id, endpointId: id };
-    return { status: 202, body: await redeliver(world, key, readSelection(body)) };
+    await getEndpoint(world, key);
+    const selection = readSelection(body);
+    return runOnce(world, idempotentRequest, {
+      run: async (tx) => ({ status: 202, body: await addRedelivery(tx, world, { key, selection }) }) as const,
+    });
   },
 });
 

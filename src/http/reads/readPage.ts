@@ -10,9 +10,11 @@ type PageInput<Row> = {
   limit: number;
   cursor: string | undefined;
   /** Reads rows below a position, highest first. */
-  readRows: (page: { below: bigint | undefined; limit: number }) => Promise<Row[]>;
+  readRows: (page: { below: bigint | undefined; limit: number }) => Promise<Row[] | PartialRows<Row>>;
   positionOf: (row: Row) => bigint;
 };
+/** Rows of a read that is bounded: further rows may follow below `readTo` although these are fewer than a page. */
+type PartialRows<Row> = { rows: Row[]; readTo: bigint | undefined };
 type RowPage<Row> = { rows: Row[]; hasMore: boolean; nextCursor: string };
 
 /** Reads a page of rows, newest first. Throws invalid_cursor for a cursor of another list. */
@@ -24,12 +26,13 @@ export async function readPage<Row>(
   const context = { secret, list, owner };
   const below = cursor === undefined ? undefined : decodeCursor(cursor, context);
   if (cursor !== undefined && below === undefined) throw new Fault("invalid_cursor", { param: "cursor" });
-  const rowsAndNext = await readRows({ below, limit: limit + 1 });
+  const read = await readRows({ below, limit: limit + 1 });
+  const { rows: rowsAndNext, readTo } = Array.isArray(read) ? { rows: read, readTo: undefined } : read;
   const last = rowsAndNext[limit - 1];
-  const hasMore = rowsAndNext.length > limit && last !== undefined;
+  const next = rowsAndNext.length > limit && last !== undefined ? positionOf(last) : readTo;
   return {
     rows: rowsAndNext.slice(0, limit),
-    hasMore,
-    nextCursor: hasMore ? encodeCursor(positionOf(last), context) : "",
+    hasMore: next !== undefined,
+    nextCursor: next === undefined ? "" : encodeCursor(next, context),
   };
 }

@@ -42,10 +42,12 @@ export function compileQueryParser(parameters: Properties): ParseQuery {
 
 function parseParameter(name: string, text: RawQuery[string], schema: JsonSchema): unknown {
   if (text === undefined) return schema.default;
-  if (text === null) {
+  const refuse = (must: string) => {
     const code = schema["x-error-code"];
-    throw code === undefined ? invalidParam(name, "must be percent-encoded UTF-8") : new Fault(code, { param: name });
-  }
+    return code === undefined ? invalidParam(name, must) : new Fault(code, { param: name });
+  };
+  if (text === null) throw refuse("must be percent-encoded UTF-8");
   if (typeof text !== "string") throw invalidParam(name, "must be given once");
+  if (text.includes("\0")) throw refuse("must not contain the character U+0000");
   return schema.type === "integer" && WHOLE_NUMBER.test(text) ? Number(text) : text;
 }

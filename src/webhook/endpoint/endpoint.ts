@@ -1,7 +1,7 @@
 import type { Selectable } from "kysely";
 import { outboundPolicy } from "../../config/outbound.ts";
 import type { Config } from "../../config/config.ts";
-import type { WebhookDisabledReason, WebhookEndpointTable } from "../webhookTables.ts";
+import type { EarlierSecret, WebhookDisabledReason, WebhookEndpointTable } from "../webhookTables.ts";
 import { eventTypeNumbers } from "../../event/event.ts";
 import { Fault } from "../../kernel/faults.ts";
 import { refuseUrl } from "../../kernel/outbound/outbound.ts";
@@ -42,6 +42,12 @@ export function webhookEndpointRecord(row: WebhookEndpoint): WebhookEndpointReco
 /** A secret in the form of Standard Webhooks. */
 export function secretText(secret: Uint8Array): string {
   return `whsec_${Buffer.from(secret).toString("base64")}`;
+}
+
+/** The secrets from before rotations that sign as well, the latest first. */
+export function validSecrets({ earlier_secrets: earlier }: WebhookEndpoint, at: Date): EarlierSecret[] {
+  const now = at.toISOString();
+  return earlier.filter(({ until }) => until > now);
 }
 
 /** Throws invalid_request that names the field. */

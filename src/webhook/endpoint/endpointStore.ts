@@ -1,6 +1,10 @@
-import { sql, type Insertable, type Updateable } from "kysely";
+import { sql, type Insertable, type UpdateObject } from "kysely";
 import type { Db, Tx } from "../../db/database.ts";
-import type { WebhookEndpointTable } from "../webhookTables.ts";
+import type { Schema } from "../../db/schema.ts";
+import { addMs } from "../../kernel/clock.ts";
+import { idPattern } from "../../kernel/ids.ts";
+import { latestSince, LEASE_MS } from "../delivery.ts";
+import type { WebhookEndpointTable, WebhookQueue } from "../webhookTables.ts";
 import type { WebhookEndpoint } from "./endpoint.ts";
 
 export async function insertEndpoint(tx: Tx, row: Insertable<WebhookEndpointTable>): Promise<WebhookEndpoint> {
@@ -18,11 +22,14 @@ export async function listEndpointRows(on: Db["root"] | Tx, accountId: string): 
     .execute();
 }
 
-/** An account's endpoint; undefined for another account's, and for a deleted one. */
+const ID = new RegExp(idPattern("we"));
+
+/** An account's endpoint; undefined for another account's, for a deleted one, and for a text that is no id. */
 export async function findEndpoint(
   on: Db["root"] | Tx,
   key: { accountId: string; endpointId: string },
 ): Promise<WebhookEndpoint | undefined> {
+  if (!ID.test(key.endpointId)) return undefined;
   return on
     .selectFrom("webhook_endpoint")
     .selectAll()
@@ -46,7 +53,7 @@ export async function lockEndpoint(tx: Tx, number: number): Promise<WebhookEndpo
 export async function updateEndpoint(
   tx: Tx,
   number: number,
-  change: Updateable<WebhookEndpointTable>,
+  change: UpdateObject<Schema, "webhook_endpoint">,
 ): Promise<WebhookEndpoint> {
   return tx
     .updateTable("webhook_endpoint")
@@ -102,7 +109,6 @@ export type EndpointLease = { endpoint: WebhookEndpoint; token: bigint };
 
 export type LeaseRequest = {
   at: Date;
-  until: Date;
   /** Of endpoints whose last try failed, or of the others. */
   isFailing: boolean;
   limit: number;
@@ -110,21 +116,39 @@ export type LeaseRequest = {
   accountMax: number;
 };
 
+/** Endpoints that wait and are looked at for one lease: more than other processes can have filled accounts with. */
+const WAITING_MAX = 512;
+
 /**
- * Leases endpoints with due deliveries, the ones that wait longest first. Other processes skip them until the lease
- * ends, and take over then.
+ * Leases endpoints whose turn has come, the ones that wait longest first, and of each account no more than its share.
+ * Other processes skip them until the lease ends, and take over then.
  */
 export async function leaseEndpoints(db: Db, request: LeaseRequest): Promise<EndpointLease[]> {
-  const { at, until, isFailing, limit, accountMax } = request;
-  const { rows } = await sql<WebhookEndpoint>`/* named: lease_webhook_endpoints */
-    update webhook_endpoint set lease_token = lease_token + 1, leased_until = ${until}, due_at = ${until}
+  const { at, isFailing, limit, accountMax } = request;
+  const until = addMs(at, LEASE_MS);
+  const isFree = sql`(leased_until is null or leased_until <= ${at} or leased_until > ${addMs(latestSince(at), LEASE_MS)})`;
+  const queues: WebhookQueue[] = isFailing ? ["failing", "healing"] : ["healthy"];
+  const waiting = queues.flatMap((queue) =>
+    [sql`due_at <= ${at}`, sql`due_since > ${latestSince(at)}`].map(
+      (condition) => sql`(select number, account_id, due_at from webhook_endpoint
+        where queue = ${queue} and ${condition} and ${isFree} and deleted_at is null order by due_at limit ${WAITING_MAX})`,
+    ),
+  );
+  const { rows } =
+    await sql<WebhookEndpoint>`${sql.raw(`/* named: lease_${isFailing ? "failing" : "healthy"}_webhook_endpoints */`)}
+    with waiting as (${sql.join(waiting, sql` union `)}), busy as (
+      select account_id, count(*) as count from webhook_endpoint
+      where account_id in (select account_id from waiting) and deleted_at is null and not ${isFree} group by account_id
+    ), ranked as (
+      select number, due_at, row_number() over (partition by account_id order by due_at, number)
+        + coalesce((select count from busy where busy.account_id = waiting.account_id), 0) as place
+      from waiting
+    )
+    update webhook_endpoint set lease_token = lease_token + 1, leased_until = ${until}, due_at = ${until}, due_since = ${at}
     where number in (
-      select due.number from webhook_endpoint due
-      where due.due_at <= ${at} and (due.leased_until is null or due.leased_until <= ${at}) and due.deleted_at is null
-        and (due.failing_since is not null) = ${isFailing}
-        and (select count(*) from webhook_endpoint busy where busy.account_id = due.account_id and busy.deleted_at is null
-          and busy.leased_until > ${at}) < ${accountMax}
-      order by due.due_at limit ${limit} for update skip locked)
+      select number from webhook_endpoint where number in (
+        select number from ranked where place <= ${accountMax} order by due_at, number limit ${limit})
+        and ${isFree} and deleted_at is null for update skip locked)
     returning *`.execute(db.root);
   return rows.map((endpoint) => ({ endpoint, token: endpoint.lease_token }));
 }

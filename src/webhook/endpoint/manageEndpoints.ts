@@ -1,10 +1,12 @@
 import type { Tx } from "../../db/database.ts";
-import { addMs, DAY_MS } from "../../kernel/clock.ts";
+import { json } from "../../db/parameters.ts";
+import { addMs, DAY_MS, parseInstant, secondsBetween } from "../../kernel/clock.ts";
 import { Fault } from "../../kernel/faults.ts";
 import { newId } from "../../kernel/ids.ts";
 import { lockAccount } from "../../merchant/store.ts";
 import type { World } from "../../world.ts";
-import { requireTypes, requireUrl, type WebhookEndpoint } from "./endpoint.ts";
+import { NO_TURN } from "../delivery.ts";
+import { requireTypes, requireUrl, secretText, validSecrets, type WebhookEndpoint } from "./endpoint.ts";
 import {
   findEndpoint,
   insertEndpoint,
@@ -20,6 +22,7 @@ const ENDPOINTS_MAX = 16;
 const SECRET_BYTES = 32;
 /** After a rotation, the earlier secret signs as well for this long. */
 const EARLIER_SECRET_MS = DAY_MS;
+const EARLIER_SECRETS_MAX = 3;
 
 export type NewEndpoint = {
   url: string;
@@ -29,41 +32,52 @@ export type NewEndpoint = {
 export type EndpointKey = { accountId: string; endpointId: string };
 
 /** Adds an endpoint. It gets the events from now on. Throws invalid_request and webhook_endpoint_limit. */
-export async function createEndpoint(
+export function createEndpoint(world: ManageWorld, addition: EndpointAddition): Promise<WebhookEndpoint> {
+  return world.db.transaction((tx) => addEndpoint(tx, world, addition));
+}
+
+type EndpointAddition = { accountId: string; input: NewEndpoint };
+
+/** As `createEndpoint`, in the caller's transaction. */
+export async function addEndpoint(
+  tx: Tx,
   world: ManageWorld,
-  { accountId, input }: { accountId: string; input: NewEndpoint },
+  { accountId, input }: EndpointAddition,
 ): Promise<WebhookEndpoint> {
   const url = requireUrl(world.config, input.url);
   const types = requireTypes(input.types ?? ["*"]);
   const at = world.clock.now();
-  return world.db.transaction(async (tx) => {
-    await lockAccount(tx, accountId);
-    if ((await listEndpointRows(tx, accountId)).length >= ENDPOINTS_MAX)
-      throw new Fault("webhook_endpoint_limit", { details: { limit: ENDPOINTS_MAX } });
-    return insertEndpoint(tx, {
-      id: newId("we", world.entropy),
-      account_id: accountId,
-      url,
-      types,
-      description: input.description ?? null,
-      status: "enabled",
-      disabled_reason: null,
-      secret: world.entropy.bytes(SECRET_BYTES),
-      earlier_secret: null,
-      earlier_secret_until: null,
-      fanned_sequence: await readLastSequence(tx, accountId),
-      is_behind: false,
-      due_at: null,
-      lease_token: 0n,
-      leased_until: null,
-      failing_since: null,
-      failing_reported_at: null,
-      undelivered_sequence: null,
-      created_at: at,
-      updated_at: at,
-      deleted_at: null,
-    });
+  await lockAccount(tx, accountId);
+  if ((await listEndpointRows(tx, accountId)).length >= ENDPOINTS_MAX)
+    throw new Fault("webhook_endpoint_limit", { details: { limit: ENDPOINTS_MAX } });
+  return insertEndpoint(tx, {
+    id: newId("we", world.entropy),
+    account_id: accountId,
+    url,
+    types,
+    description: input.description ?? null,
+    status: "enabled",
+    disabled_reason: null,
+    secret: world.entropy.bytes(SECRET_BYTES),
+    fanned_sequence: await readLastSequence(tx, accountId),
+    is_behind: false,
+    ...NO_TURN,
+    lease_token: 0n,
+    leased_until: null,
+    failing_since: null,
+    failing_reported_at: null,
+    undelivered_sequence: null,
+    replays_since: null,
+    created_at: at,
+    updated_at: at,
+    deleted_at: null,
   });
+}
+
+/** The present secret of an endpoint, for the repeat of a call that made it. Throws not_found. */
+export async function readSecret(tx: Tx, key: EndpointKey): Promise<{ secret: string }> {
+  const { secret } = (await findEndpoint(tx, key)) ?? throwNotFound();
+  return { secret: secretText(secret) };
 }
 
 /** Throws not_found, also for another account's endpoint. */
@@ -102,12 +116,12 @@ export async function changeEndpoint(
 
 function statusColumns(endpoint: WebhookEndpoint, status: EndpointChange["status"]) {
   if (status === null || status === undefined || status === endpoint.status) return {};
-  if (status === "disabled") return { status, disabled_reason: "requested", due_at: null } as const;
+  if (status === "disabled") return { status, disabled_reason: "requested", ...NO_TURN } as const;
   const { undelivered_sequence: undelivered, fanned_sequence: fanned } = endpoint;
   return {
     status,
     disabled_reason: null,
-    due_at: null,
+    ...NO_TURN,
     is_behind: true,
     fanned_sequence: undelivered !== null && undelivered <= fanned ? undelivered - 1n : fanned,
     failing_since: null,
@@ -120,21 +134,32 @@ function statusColumns(endpoint: WebhookEndpoint, status: EndpointChange["status
 export async function deleteEndpoint(world: ManageWorld, key: EndpointKey): Promise<void> {
   const at = world.clock.now();
   await changeLocked(world, key, (tx, endpoint) =>
-    updateEndpoint(tx, endpoint.number, { deleted_at: at, due_at: null, is_behind: false, failing_since: null }),
+    updateEndpoint(tx, endpoint.number, { deleted_at: at, ...NO_TURN, is_behind: false, failing_since: null }),
   );
 }
 
-/** Gives an endpoint a new secret. The earlier one signs as well for a day. Throws not_found. */
-export async function rotateSecret(world: ManageWorld, key: EndpointKey): Promise<WebhookEndpoint> {
+/** Gives an endpoint a new secret. Those of the last day sign as well. Throws not_found and rate_limited. */
+export function rotateSecret(world: ManageWorld, key: EndpointKey): Promise<WebhookEndpoint> {
+  return world.db.transaction((tx) => renewSecret(tx, world, key));
+}
+
+/** As `rotateSecret`, in the caller's transaction. */
+export async function renewSecret(tx: Tx, world: ManageWorld, key: EndpointKey): Promise<WebhookEndpoint> {
   const at = world.clock.now();
-  return changeLocked(world, key, (tx, endpoint) =>
-    updateEndpoint(tx, endpoint.number, {
-      secret: world.entropy.bytes(SECRET_BYTES),
-      earlier_secret: endpoint.secret,
-      earlier_secret_until: addMs(at, EARLIER_SECRET_MS),
-      updated_at: at,
-    }),
-  );
+  const endpoint = await lockExisting(tx, key);
+  const earlier = validSecrets(endpoint, at);
+  const oldest = parseInstant(earlier.at(-1)?.until ?? "") ?? at;
+  if (earlier.length >= EARLIER_SECRETS_MAX) {
+    const message = `A secret may be rotated ${EARLIER_SECRETS_MAX} times in 24 hours.`;
+    throw new Fault("rate_limited", { message, retryAfterS: secondsBetween(at, oldest) });
+  }
+  const until = addMs(at, EARLIER_SECRET_MS).toISOString();
+  const previous = { secret: Buffer.from(endpoint.secret).toString("base64"), until };
+  return updateEndpoint(tx, endpoint.number, {
+    secret: world.entropy.bytes(SECRET_BYTES),
+    earlier_secrets: json([previous, ...earlier]),
+    updated_at: at,
+  });
 }
 
 async function changeLocked(
@@ -142,11 +167,13 @@ async function changeLocked(
   key: EndpointKey,
   change: (tx: Tx, endpoint: WebhookEndpoint) => Promise<WebhookEndpoint>,
 ): Promise<WebhookEndpoint> {
-  return world.db.transaction(async (tx) => {
-    const found = await findEndpoint(tx, key);
-    const endpoint = found && (await lockEndpoint(tx, found.number));
-    return endpoint === undefined ? throwNotFound() : change(tx, endpoint);
-  });
+  return world.db.transaction(async (tx) => change(tx, await lockExisting(tx, key)));
+}
+
+/** Locks an account's endpoint. Throws not_found. */
+export async function lockExisting(tx: Tx, key: EndpointKey): Promise<WebhookEndpoint> {
+  const found = await findEndpoint(tx, key);
+  return (found && (await lockEndpoint(tx, found.number))) ?? throwNotFound();
 }
 
 function throwNotFound(): never {

@@ -1,0 +1,259 @@
+import assert from "node:assert/strict";
+import { after, before, beforeEach, describe, test } from "node:test";
+import { sql } from "kysely";
+import { databases, openTestDatabase } from "../../test/support/database.ts";
+import { hasSignature, insertAccountWithIntents, openWebhooks, Receiver } from "../../test/support/webhooks.ts";
+import type { Db } from "../db/database.ts";
+import { assignEventSequences } from "../event/assignEventSequences.ts";
+import { listEvents } from "../event/listEvents.ts";
+import { DAY_MS } from "../kernel/clock.ts";
+import { fanOut } from "./fanOut.ts";
+import { createEndpoint, rotateSecret } from "./endpoint/manageEndpoints.ts";
+import { leaseEndpoints, listEndpointRows } from "./endpoint/endpointStore.ts";
+import { listDeliveries } from "./listDeliveries.ts";
+import { redeliver, sendTest } from "./redeliver.ts";
+
+const HOUR_MS = 3_600_000;
+
+for (const kind of databases) {
+  describe(`turns of webhooks on ${kind}`, () => {
+    let db: Db;
+    let webhooks: ReturnType<typeof openWebhooks>;
+    let receiver: Receiver;
+    before(async () => {
+      db = await openTestDatabase(kind);
+    });
+    after(() => db.close());
+    let url: string;
+    beforeEach(async () => {
+      webhooks = openWebhooks(db, { timeoutMs: 2_000 });
+      receiver = new Receiver();
+      url = await receiver.listen();
+    });
+
+    async function tearDown(): Promise<void> {
+      receiver.close();
+      await webhooks.close();
+      await sql`update webhook_endpoint set due_at = null, due_since = null, is_behind = false`.execute(db.root);
+    }
+
+    async function openShop(endpoints = 1) {
+      const { accountId, intents } = await insertAccountWithIntents(db, 2);
+      for (let count = 0; count < endpoints; count += 1)
+        await createEndpoint(webhooks.world, { accountId, input: { url: `${url}/${count}` } });
+      const rows = () => listEndpointRows(db.root, accountId);
+      const [endpoint] = await rows();
+      const key = { accountId, endpointId: endpoint?.id ?? "" };
+      const append = (intent: number | null, ...labels: string[]) =>
+        webhooks.appendChanges(
+          accountId,
+          labels.map((label) => ({ intentNumber: intent === null ? null : (intents[intent]?.seq ?? 0n), label })),
+        );
+      return { accountId, key, rows, append };
+    }
+
+    const labels = () => receiver.received.map(({ event }) => String(Reflect.get(event.data.object, "label")));
+
+    test("fan-out goes on behind the endpoints that it has served, also while these have more", async (t) => {
+      t.after(tearDown);
+      const first = await openShop(1);
+      const last = await openShop(1);
+      for (const { append } of [first, last]) await append(null, "one");
+      while (!(await assignEventSequences(db)).isDone);
+      const [front] = await first.rows();
+      // A hundred endpoints, as many as one step looks at, stay behind without an end.
+      await sql`insert into webhook_endpoint (id, account_id, url, types, status, secret, fanned_sequence, is_behind, lease_token,
+          created_at, updated_at)
+        select 'we_front' || n, account_id, url, types, status, secret, fanned_sequence, true, 0, created_at, updated_at
+        from webhook_endpoint, generate_series(1, 100) n where number = ${front?.number ?? 0}`.execute(db.root);
+      const late = await openShop(1);
+      await late.append(null, "late");
+      while (!(await assignEventSequences(db)).isDone);
+      const behind = () => sql`update webhook_endpoint set is_behind = true where id like 'we_front%'`.execute(db.root);
+      let steps = 0;
+      while ((await late.rows())[0]?.fanned_sequence === 0n && (steps += 1) < 10) {
+        await behind();
+        await fanOut(webhooks.world);
+      }
+      assert.ok(steps <= 4, `served after ${steps} steps`);
+    });
+
+    test("one statement leases no more endpoints of an account than its share", async (t) => {
+      t.after(tearDown);
+      const shop = await openShop(12);
+      const other = await openShop(1);
+      for (const { append } of [shop, other]) await append(null, "one");
+      while (!(await assignEventSequences(db)).isDone);
+      while (!(await fanOut(webhooks.world)).isDone);
+      const lease = () => leaseEndpoints(db, { at: webhooks.clock.now(), isFailing: false, limit: 64, accountMax: 8 });
+      const count = (leases: Awaited<ReturnType<typeof lease>>, accountId: string) =>
+        leases.filter(({ endpoint }) => endpoint.account_id === accountId).length;
+      const first = await lease();
+      assert.deepEqual([count(first, shop.accountId), count(first, other.accountId)], [8, 1]);
+      assert.deepEqual(await lease(), []);
+      webhooks.clock.advance(61_000);
+      assert.equal(count(await lease(), shop.accountId), 8);
+    });
+
+    test("an endpoint with a backlog has its next turn behind the endpoints that wait", async (t) => {
+      t.after(tearDown);
+      const backlog = await openShop(1);
+      const fresh = await openShop(1);
+      await backlog.append(null, "backlog");
+      while (!(await assignEventSequences(db)).isDone);
+      while (!(await fanOut(webhooks.world)).isDone);
+      webhooks.clock.advance(1_000);
+      await fresh.append(null, "fresh");
+      while (!(await assignEventSequences(db)).isDone);
+      while (!(await fanOut(webhooks.world)).isDone);
+      webhooks.clock.advance(1_000);
+      // Further events of the backlog do not bring its turn forward, and neither does a replay.
+      await backlog.append(null, "more");
+      const [before] = await backlog.rows();
+      while (!(await assignEventSequences(db)).isDone);
+      while (!(await fanOut(webhooks.world)).isDone);
+      await sendTest(webhooks.world, backlog.key);
+      const [waiting] = await backlog.rows();
+      assert.deepEqual(waiting?.due_at, before?.due_at);
+      const lease = async () =>
+        (await leaseEndpoints(db, { at: webhooks.clock.now(), isFailing: false, limit: 1, accountMax: 8 }))[0];
+      assert.equal((await lease())?.endpoint.account_id, backlog.accountId);
+      webhooks.clock.advance(61_000);
+      assert.equal((await lease())?.endpoint.account_id, fresh.accountId);
+    });
+
+    test("a clock that steps back by hours stops no endpoint, no try and no lease", async (t) => {
+      t.after(tearDown);
+      const shop = await openShop(1);
+      webhooks.clock.advance(5 * HOUR_MS);
+      receiver.behave = () => 500;
+      await shop.append(0, "one", "two");
+      await webhooks.work();
+      assert.deepEqual(labels(), ["one"]);
+      await shop.append(1, "other");
+      while (!(await assignEventSequences(db)).isDone);
+      while (!(await fanOut(webhooks.world)).isDone);
+      const leases = await leaseEndpoints(db, { at: webhooks.clock.now(), isFailing: true, limit: 64, accountMax: 8 });
+      assert.equal(leases.length, 1, "a process that crashes with its lease");
+      webhooks.clock.advance(-5 * HOUR_MS);
+      receiver.behave = () => 200;
+      await webhooks.work();
+      assert.deepEqual(labels().toSorted(), ["one", "one", "other", "two"]);
+    });
+
+    test("an endpoint that failed with tests and replays alone works again with the next event", async (t) => {
+      t.after(tearDown);
+      const shop = await openShop(1);
+      await shop.append(0, "delivered");
+      await webhooks.work();
+      receiver.behave = () => 500;
+      for (let day = 0; day < 7; day += 1) {
+        if (day < 6 && (await shop.rows())[0]?.status === "enabled") await sendTest(webhooks.world, shop.key);
+        await webhooks.work();
+        webhooks.clock.advance(DAY_MS + HOUR_MS);
+      }
+      assert.equal((await shop.rows())[0]?.disabled_reason, "failing");
+      // Every waiting try ends while it is disabled.
+      await sql`update webhook_delivery set status = 'failed', due_at = null, due_since = null, closed_at = ${webhooks.clock.now()}
+        where status = 'pending'`.execute(db.root);
+      receiver.behave = () => 200;
+      receiver.received.length = 0;
+      await shop.append(1, "next", "and the next");
+      for (let day = 0; day < 3; day += 1) {
+        await webhooks.work();
+        webhooks.clock.advance(DAY_MS + HOUR_MS);
+      }
+      assert.equal((await shop.rows())[0]?.status, "enabled");
+      assert.deepEqual(
+        labels().filter((label) => label.includes("next")),
+        ["next", "and the next"],
+      );
+    });
+
+    test("waiting replays, and those of a day, are bounded", async (t) => {
+      t.after(tearDown);
+      const shop = await openShop(1);
+      await shop.append(0, "one");
+      await webhooks.work();
+      const [endpoint] = await shop.rows();
+      const replay = () => redeliver(webhooks.world, shop.key, { fromSequence: 1n, toSequence: 1n });
+      await replay();
+      await sql`insert into webhook_delivery (endpoint_number, event_position, sequence, intent_number, is_replay, status, tries, created_at)
+        select endpoint_number, event_position, sequence, intent_number, true, 'pending', 0, created_at
+        from webhook_delivery, generate_series(1, 9999) where endpoint_number = ${endpoint?.number ?? 0} and is_replay`.execute(
+        db.root,
+      );
+      await assert.rejects(replay, { code: "rate_limited", retryAfterS: 60 });
+      await assert.rejects(sendTest(webhooks.world, shop.key), { code: "rate_limited" });
+      await sql`delete from webhook_delivery where endpoint_number = ${endpoint?.number ?? 0} and is_replay`.execute(
+        db.root,
+      );
+      await db.root
+        .updateTable("webhook_endpoint")
+        .set({ replays: 100_000 })
+        .where("id", "=", shop.key.endpointId)
+        .execute();
+      await assert.rejects(replay, /100000 events were delivered again within a day/);
+      webhooks.clock.advance(DAY_MS);
+      assert.deepEqual(await replay(), { count: 1 });
+    });
+
+    test("D35 every secret of the last day signs, however often it was rotated", async (t) => {
+      t.after(tearDown);
+      const shop = await openShop(1);
+      const [endpoint] = await shop.rows();
+      const secrets = [endpoint?.secret ?? new Uint8Array()];
+      for (let count = 0; count < 3; count += 1) {
+        secrets.push((await rotateSecret(webhooks.world, shop.key)).secret);
+        webhooks.clock.advance(HOUR_MS);
+      }
+      await assert.rejects(rotateSecret(webhooks.world, shop.key), { code: "rate_limited", retryAfterS: 21 * 3_600 });
+      await shop.append(null, "with all");
+      await webhooks.work();
+      webhooks.clock.advance(22 * HOUR_MS);
+      await shop.append(null, "without the first");
+      await webhooks.work();
+      const signed = receiver.received.map((each) => secrets.map((secret) => hasSignature(each, secret)));
+      assert.deepEqual(signed, [
+        [true, true, true, true],
+        [false, false, true, true],
+      ]);
+    });
+
+    test("a page of deliveries reads a bounded part of them, and the next one goes on there", async (t) => {
+      t.after(tearDown);
+      const shop = await openShop(1);
+      receiver.behave = () => 200;
+      await shop.append(0, "oldest");
+      await webhooks.work();
+      const [endpoint] = await shop.rows();
+      const endpointNumber = endpoint?.number ?? 0;
+      await sql`insert into webhook_delivery (endpoint_number, event_position, sequence, is_replay, status, tries, created_at)
+        select endpoint_number, event_position, sequence, true, 'pending', 0, created_at
+        from webhook_delivery, generate_series(1, 10100) where endpoint_number = ${endpointNumber}`.execute(db.root);
+      const [event] = await listEvents(db, { accountId: shop.accountId, afterSequence: 0n, limit: 1 });
+      const list = (query: object) =>
+        listDeliveries(db, {
+          endpointNumber,
+          below: undefined,
+          limit: 5,
+          status: undefined,
+          eventId: undefined,
+          ...query,
+        });
+      const first = await list({ status: "succeeded" });
+      assert.deepEqual([first.rows.length, typeof first.readTo], [0, "bigint"]);
+      const second = await list({ status: "succeeded", below: first.readTo });
+      assert.deepEqual([second.rows.length, second.readTo], [1, undefined]);
+      assert.equal((await list({ status: "pending" })).rows.length, 5);
+      assert.deepEqual((await list({ status: "failed" })).rows, []);
+      assert.equal((await list({ eventId: event?.id, status: "succeeded" })).rows.length, 1);
+      assert.equal((await list({ eventId: event?.id })).rows.length, 5);
+      await sql`update webhook_delivery set status = 'failed', closed_at = ${webhooks.clock.now()}
+        where endpoint_number = ${endpointNumber} and status = 'pending'`.execute(db.root);
+      const { id } = (await sendTest(webhooks.world, shop.key)) as { id: string };
+      assert.equal((await list({ eventId: id })).rows.length, 1);
+      assert.equal((await list({ status: "failed" })).rows.length, 5);
+    });
+  });
+}
