@@ -59,7 +59,7 @@ for (const kind of databases) {
       const first = await openShop(1);
       const last = await openShop(1);
       for (const { append } of [first, last]) await append(null, "one");
-      while (!(await assignEventSequences(db)).isDone);
+      while (!(await assignEventSequences(webhooks.world)).isDone);
       const [front] = await first.rows();
       // A hundred endpoints, as many as one step looks at, stay behind without an end.
       await sql`insert into webhook_endpoint (id, account_id, url, types, status, secret, fanned_sequence, is_behind, lease_token,
@@ -68,7 +68,7 @@ for (const kind of databases) {
         from webhook_endpoint, generate_series(1, 100) n where number = ${front?.number ?? 0}`.execute(db.root);
       const late = await openShop(1);
       await late.append(null, "late");
-      while (!(await assignEventSequences(db)).isDone);
+      while (!(await assignEventSequences(webhooks.world)).isDone);
       const behind = () => sql`update webhook_endpoint set is_behind = true where id like 'we_front%'`.execute(db.root);
       let steps = 0;
       while ((await late.rows())[0]?.fanned_sequence === 0n && (steps += 1) < 10) {
@@ -83,7 +83,7 @@ for (const kind of databases) {
       const shop = await openShop(12);
       const other = await openShop(1);
       for (const { append } of [shop, other]) await append(null, "one");
-      while (!(await assignEventSequences(db)).isDone);
+      while (!(await assignEventSequences(webhooks.world)).isDone);
       while (!(await fanOut(webhooks.world)).isDone);
       const lease = () => leaseEndpoints(db, { at: webhooks.clock.now(), isFailing: false, limit: 64, accountMax: 8 });
       const count = (leases: Awaited<ReturnType<typeof lease>>, accountId: string) =>
@@ -100,17 +100,17 @@ for (const kind of databases) {
       const backlog = await openShop(1);
       const fresh = await openShop(1);
       await backlog.append(null, "backlog");
-      while (!(await assignEventSequences(db)).isDone);
+      while (!(await assignEventSequences(webhooks.world)).isDone);
       while (!(await fanOut(webhooks.world)).isDone);
       webhooks.clock.advance(1_000);
       await fresh.append(null, "fresh");
-      while (!(await assignEventSequences(db)).isDone);
+      while (!(await assignEventSequences(webhooks.world)).isDone);
       while (!(await fanOut(webhooks.world)).isDone);
       webhooks.clock.advance(1_000);
       // Further events of the backlog do not bring its turn forward, and neither does a replay.
       await backlog.append(null, "more");
       const [before] = await backlog.rows();
-      while (!(await assignEventSequences(db)).isDone);
+      while (!(await assignEventSequences(webhooks.world)).isDone);
       while (!(await fanOut(webhooks.world)).isDone);
       await sendTest(webhooks.world, backlog.key);
       const [waiting] = await backlog.rows();
@@ -131,7 +131,7 @@ for (const kind of databases) {
       await webhooks.work();
       assert.deepEqual(labels(), ["one"]);
       await shop.append(1, "other");
-      while (!(await assignEventSequences(db)).isDone);
+      while (!(await assignEventSequences(webhooks.world)).isDone);
       while (!(await fanOut(webhooks.world)).isDone);
       const leases = await leaseEndpoints(db, { at: webhooks.clock.now(), isFailing: true, limit: 64, accountMax: 8 });
       assert.equal(leases.length, 1, "a process that crashes with its lease");

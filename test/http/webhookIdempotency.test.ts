@@ -20,7 +20,7 @@ test("D17 a repeated create of a webhook endpoint returns the first one with its
 test("D17 a repeated rotation, test event and redelivery happen once", async () => {
   const { api, merchant, url, endpoint } = await openWebhookMerchant();
   await merchant.createIntent();
-  while (!(await assignEventSequences(api.world.db)).isDone);
+  while (!(await assignEventSequences(api.world)).isDone);
   const calls: [string, object][] = [
     ["rotate-secret", {}],
     ["test", {}],
