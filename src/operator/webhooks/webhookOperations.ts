@@ -99,7 +99,7 @@ export const listWebhookDeliveries = defineOperatorOperation({
   async run(world, { webhookEndpointId, status, event, cursor, ...page }) {
     const { number } = await getEndpoint(world, await keyOf(world, webhookEndpointId));
     const limit = limitOf(page);
-    const rows = await listDeliveries(world.db, {
+    const { rows, readTo } = await listDeliveries(world.db, {
       endpointNumber: number,
       below: readCursor(cursor),
       limit: limit + 1,
@@ -107,7 +107,7 @@ export const listWebhookDeliveries = defineOperatorOperation({
       eventId: event,
     });
     const { data, nextCursor } = toPage(rows, limit, (row) => row.number.toString());
-    return { data: data.map(webhookDeliveryRecord), nextCursor };
+    return { data: data.map(webhookDeliveryRecord), nextCursor: nextCursor ?? readTo?.toString() ?? null };
   },
 });
 
