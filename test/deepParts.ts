@@ -22,6 +22,7 @@ const SOLANA_CRASH_PARTS = 7;
 /** Of 50 seeds with 25 payments each. */
 const ASKED_PARTS = 8;
 const PROPERTY_PARTS = 3;
+const SAMPLED_PARTS = 4;
 /** Of 20 seeds with 50 intents each. */
 const MONEY_PARTS = 2;
 /** Of 50 loads of the page each. */
@@ -49,13 +50,8 @@ export const DEEP_PARTS: readonly DeepPart[] = [
   { name: "everything is recovered without the service", command: ["test/drill/main.ts"], seconds: 35 },
   { name: "the same by the page", command: ["test/drill/main.ts", "--page"], seconds: 60 },
   ...propertyParts(),
+  ...sampledParts(),
   ...seedParts(),
-  {
-    name: "all seeds of the simulator that failed once",
-    command: ["scripts/test.ts", "--workers=1", "test/sim/sim.test.ts"],
-    environment: { SIM_CORPUS: "all" },
-    seconds: 70,
-  },
   ...mutantParts(),
   ...crashParts(),
   ...programMutantParts(),
@@ -126,7 +122,7 @@ export const DEEP_PARTS: readonly DeepPart[] = [
     "src/watch/**",
     "src/deposit/**",
     "src/{settlement,event,priming,http,chain/solana}/**",
-    "test/road/{ledger,purge*,settleFees}.test.ts",
+    "test/road/{ledger,purge*,settle,settleFees}.test.ts",
   ].map((files) => ({
     name: `on the embedded database: ${files}`,
     command: ["scripts/test.ts", "--workers=1", files],
@@ -206,13 +202,23 @@ export const DEEP_PARTS: readonly DeepPart[] = [
 
 /** The tests with random values, which each run draws anew. */
 function propertyParts(): DeepPart[] {
+  return partsOf("/support/properties.ts", { name: "properties with the values of this run", count: PROPERTY_PARTS });
+}
+
+/** The tests that `npm test` runs in part. */
+function sampledParts(): DeepPart[] {
+  return partsOf("/support/runNumber.ts", { name: "what every commit runs a sample of", count: SAMPLED_PARTS });
+}
+
+/** Parts with the test files that import a module. */
+function partsOf(module: string, { name, count }: { name: string; count: number }): DeepPart[] {
   const root = fileURLToPath(new URL("..", import.meta.url));
   const files = globSync(["{src,test}/**/*.test.ts", "packages/*/test/**/*.test.ts"], { cwd: root })
-    .filter((file) => readFileSync(`${root}${file}`, "utf8").includes("/support/properties.ts"))
+    .filter((file) => readFileSync(`${root}${file}`, "utf8").includes(`${module}";`))
     .toSorted();
-  return Array.from({ length: PROPERTY_PARTS }, (_, part) => ({
-    name: `properties with the values of this run, ${part + 1} of ${PROPERTY_PARTS}`,
-    command: ["scripts/test.ts", "--workers=1", ...files.filter((_, place) => place % PROPERTY_PARTS === part)],
+  return Array.from({ length: count }, (_, part) => ({
+    name: `${name}, ${part + 1} of ${count}`,
+    command: ["scripts/test.ts", "--workers=1", ...files.filter((_, place) => place % count === part)],
     seconds: 60,
   }));
 }

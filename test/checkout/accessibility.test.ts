@@ -11,7 +11,8 @@ import { openSample, SCREENS } from "../support/checkoutSamples.ts";
 // in both themes, and left to right and right to left.
 
 const isDeep = process.env["CHECKOUT_SCREENS"] === "all";
-const QUICK = ["ready", "choose", "underpaid", "seen", "paid", "wrongToken", "refused", "offline"];
+/** Each has another way to be drawn. */
+const QUICK = { light: ["ready", "choose", "wrongToken", "refused"], dark: ["underpaid", "seen", "paid", "offline"] };
 const AXE = readFileSync(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8");
 const PHONE_WIDTH = 320;
 /** Fewer would mean that axe looked at an empty page. */
@@ -35,7 +36,7 @@ for (const locale of ["en", "ar"]) {
         reducedMotion: "reduce",
       });
       const page = await context.newPage();
-      for (const name of isDeep ? SCREENS : QUICK) {
+      for (const name of isDeep ? SCREENS : QUICK[theme]) {
         await openSample(page, name, { locale, theme });
         assert.deepEqual(await runAxe(page), [], name);
         const width = await page.evaluate<number>("document.documentElement.scrollWidth");

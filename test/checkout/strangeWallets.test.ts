@@ -131,7 +131,7 @@ test(
   "a transfer that does not show is followed: slow, refused by the network, replaced, on another network",
   { skip },
   async () => {
-    await withWallet({ send: `return ${HASH};` }, async (page) => {
+    const slow = withWallet({ send: `return ${HASH};` }, async (page) => {
       await press(page);
       await says(page, "Odd has sent it. It appears here in a few seconds.");
       await page.clock.setFixedTime(NOW + 2 * MINUTE);
@@ -139,23 +139,25 @@ test(
       await page.reload();
       await says(page, "Odd says that it has sent it, and Base does not show it yet.");
     });
-    await withWallet({ send: `return ${HASH};`, transaction: "sent", receipt: '{ status: "0x0" }' }, async (page) => {
+    const refused = { send: `return ${HASH};`, transaction: "sent", receipt: '{ status: "0x0" }' };
+    const reverted = withWallet(refused, async (page) => {
       await press(page);
       await says(page, "Base refused the transfer of Odd: nothing arrived.");
       assert.equal(await page.locator("[data-do=wallet]").first().getAttribute("aria-disabled"), null);
     });
-    await withWallet({ send: `return ${HASH};`, transaction: "sent", receipt: '{ status: "0x1" }' }, async (page) => {
+    const accepted = { send: `return ${HASH};`, transaction: "sent", receipt: '{ status: "0x1" }' };
+    const mined = withWallet(accepted, async (page) => {
       await press(page);
       await says(page, "Base has your transfer. It appears here in a moment.");
     });
-    await withWallet(
+    const replaced = withWallet(
       { send: `return ${HASH};`, transaction: "(window.asks = (window.asks ?? 0) + 1) > 1 ? null : sent" },
       async (page) => {
         await press(page);
         await says(page, "Base does not show this transfer any more: it was replaced or dropped.");
       },
     );
-    await withWallet(
+    const elsewhere = withWallet(
       {
         send: `window.isAway = true; return ${HASH};`,
         transaction: "sent",
@@ -166,6 +168,7 @@ test(
         await says(page, "Odd is on another network, and Base does not show the transfer.");
       },
     );
+    await Promise.all([slow, reverted, mined, replaced, elsewhere]);
   },
 );
 

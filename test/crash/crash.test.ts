@@ -12,12 +12,12 @@ import { testEveryCrashPoint, testEveryPausePoint, type CrashPointOptions } from
 // runs a sample of all crash points; `npm run test:deep` runs all of them.
 const CRASH_POINT_RUNS: Record<(typeof databases)[number], CrashPointOptions[]> = {
   pglite: [
-    { scope: "effects", moment: "after", first: 1, stride: 12 },
-    { scope: "all", moment: "before", first: 5, stride: 101 },
+    { scope: "effects", moment: "after", first: 1, stride: 20 },
+    { scope: "all", moment: "before", first: 5, stride: 149 },
   ],
   postgres: [
-    { scope: "effects", moment: "after", first: 2, stride: 21 },
-    { scope: "all", moment: "after", first: 11, stride: 101 },
+    { scope: "effects", moment: "after", first: 2, stride: 23 },
+    { scope: "all", moment: "after", first: 11, stride: 149 },
   ],
 };
 
@@ -41,7 +41,7 @@ for (const kind of databases) {
 
     if (kind === "postgres") {
       test("a process that pauses while another one finishes adds nothing when it resumes", async () => {
-        const { interruptions, differences } = await testEveryPausePoint(scenario, { first: 2, stride: 37 });
+        const { interruptions, differences } = await testEveryPausePoint(scenario, { first: 2, stride: 53 });
         assert.equal(differences.join("\n"), "");
         assert.ok(interruptions > 3, `only ${interruptions} pauses`);
       });

@@ -11,7 +11,7 @@ const AMOUNT_UNITS = 20_000_000n;
 const NET_UNITS = 19_897_413n;
 /** The process ends before the statements `first`, `first + stride` and so on. The deep tests take all of them. */
 const FIRST = Number(process.env["TRIBUTARY_CRASH_FIRST"] ?? 7);
-const STRIDE = Number(process.env["TRIBUTARY_CRASH_STRIDE"] ?? 109);
+const STRIDE = Number(process.env["TRIBUTARY_CRASH_STRIDE"] ?? 167);
 
 describe("a process that ends on the way across chains", () => {
   let road: BridgedRoad;

@@ -5,7 +5,7 @@ import { isSettled, runKills } from "../chaos/runKills.ts";
 import { openRoad } from "../support/road.ts";
 
 /** A sample; `npm run test:deep` kills it forty times. */
-const KILLS = 3;
+const KILLS = 2;
 const SEED = 91;
 
 test(`after ${KILLS} kills -9 under load every acknowledged intent exists and every payment settles exactly once`, async () => {

@@ -7,13 +7,13 @@ import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import { archiveIntent } from "../../src/intent/archiveIntent.ts";
 import { toInboxTerms } from "../../src/intent/inboxTerms.ts";
 import { settleCall } from "../../src/chain/evm/send/settleCall.ts";
-import { databases } from "../support/database.ts";
+import { thoroughDatabases } from "../support/database.ts";
 import { assertAllChecks } from "../support/ledgerAssertions.ts";
 import { openRoad, type Road } from "../support/road.ts";
 
 const { payoutFirst, feeRecipient, stranger } = DEV_ACCOUNTS;
 
-for (const database of databases) {
+for (const database of thoroughDatabases) {
   describe(`the road on ${database}`, () => {
     let road: Road;
     before(async () => {

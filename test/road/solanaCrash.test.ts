@@ -12,7 +12,7 @@ const AMOUNT_UNITS = 20_000_000n;
 const NET_UNITS = 19_900_000n;
 /** The process ends before the statements `first`, `first + stride` and so on. The deep tests take all of them. */
 const FIRST = Number(process.env["TRIBUTARY_CRASH_FIRST"] ?? 11);
-const STRIDE = Number(process.env["TRIBUTARY_CRASH_STRIDE"] ?? 149);
+const STRIDE = Number(process.env["TRIBUTARY_CRASH_STRIDE"] ?? 223);
 /** What becomes of the transactions of the process that ends. */
 const LANDINGS = ["now", "hold", "drop"] as const;
 /** More rounds than a payment takes from its transaction to its landing. */

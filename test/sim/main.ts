@@ -3,7 +3,7 @@ import { readCorpus, YOUNGER_THAN_CORPUS } from "./readCorpus.ts";
 import type { Run } from "./simulation.ts";
 
 const USAGE = `Usage: npm run sim -- [--seeds=300] [--from=1] [--scene=lateMoney] [--verbose] [--all]
-       npm run sim -- --seed=7[,178] [--corpus] [--trace] [--without=reorg,crash]
+       npm run sim -- --seed=7[,178] [--corpus [--short]] [--trace] [--without=reorg,crash]
 
   --seeds    the number of seeds
   --from     the first seed
@@ -11,7 +11,7 @@ const USAGE = `Usage: npm run sim -- [--seeds=300] [--from=1] [--scene=lateMoney
   --verbose  a line for each seed
   --all      continues after a failed seed, instead of searching for the smallest run with the same failure
   --seed     only these seeds
-  --corpus   also the seeds that failed once
+  --corpus   also the seeds that failed once; those that take little time with --short
   --trace    prints all events
   --without  leaves out faults and other elements, by their names in a trace`;
 
@@ -19,6 +19,7 @@ const { values, positionals } = parseArguments(
   {
     seed: { type: "string" },
     corpus: { type: "boolean", default: false },
+    short: { type: "boolean", default: false },
     seeds: { type: "string", default: "300" },
     from: { type: "string", default: "1" },
     scene: { type: "string" },
@@ -48,7 +49,8 @@ const database = await SimDatabase.open();
 const without = new Set(values.without.split(",").filter((name) => name !== ""));
 if (seeds === undefined) await runMany();
 else for (const seed of seeds) await runOne(seed, without);
-if (values.corpus) for (const { seed } of readCorpus()) await runOne(seed, without.union(YOUNGER_THAN_CORPUS));
+if (values.corpus)
+  for (const seed of readCorpus({ hasLong: !values.short })) await runOne(seed, without.union(YOUNGER_THAN_CORPUS));
 await database.close();
 
 async function runOne(seed: number, without: ReadonlySet<string>): Promise<void> {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { listEventsOf } from "../../support/events.ts";
 import { computeInboxAddress } from "@tributary/inbox/address";
 import { termsFromWire } from "@tributary/inbox/wire";
-import { fc } from "../../support/properties.ts";
+import { drawn, fc } from "../../support/properties.ts";
 import { clearKeyCache } from "../../../src/merchant/keys/keyCache.ts";
 import { TWO_DECIMAL_TOKEN, DUSD, OTHER_CHAIN_ID, testApi, USDC, type Merchant } from "../../support/api.ts";
 import { randomAddress } from "../../support/intents.ts";
@@ -287,6 +287,6 @@ test("D9 an accepted price equals the number in the request exactly", async () =
       if (shift < 0) assert.equal(scaled % 10n ** BigInt(-shift), 0n, text);
       assert.equal(BigInt(response.body.priceUnits), written, text);
     }),
-    { numRuns: 100 },
+    { numRuns: drawn(100) },
   );
 });

@@ -11,7 +11,7 @@ import {
   setTransactionMessageLifetimeUsingBlockhash,
 } from "@solana/kit";
 import type { Blockhash } from "@solana/kit";
-import { fc } from "../../../../test/support/properties.ts";
+import { drawn, fc } from "../../../../test/support/properties.ts";
 import { decodeKey, encodeKey, parseKey } from "@tributary/inbox/solana/keys";
 import { deriveAddress } from "@tributary/inbox/solana/derive";
 import { encodeMessage, encodeTransaction } from "@tributary/inbox/solana/message";
@@ -50,7 +50,7 @@ test("messages have the privileges and instructions that the reference encoder w
       const { messageBytes } = compileTransaction(reference);
       assert.deepEqual(decodeMessage(ours.bytes), decodeMessage(new Uint8Array(messageBytes)));
     }),
-    { numRuns: 60 },
+    { numRuns: drawn(60) },
   );
 });
 
