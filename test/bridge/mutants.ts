@@ -21,8 +21,8 @@ export const bridgeMutants: readonly (Mutant & { test: string })[] = [
     patches: [
       {
         path: "src/watch/movement.ts",
-        search: "each.direction === direction && each.sender === inbox && each.recipient === inbox",
-        replace: "each.direction === direction && each.recipient === inbox",
+        search: "return recipient === inbox && (sender === inbox || foreignSender !== undefined);",
+        replace: "return recipient === inbox;",
       },
     ],
   },

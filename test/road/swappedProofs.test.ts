@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, test } from "node:test";
+import { sql } from "kysely";
 import { findServiceFailure } from "../../src/bridge/askService.ts";
 import { trackCrossings } from "../../src/bridge/trackCrossings.ts";
 import { DEFAULT_SETTINGS } from "../../src/dev/attestation/localAttestation.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
+import { addMs } from "../../src/kernel/clock.ts";
 import { openBridgedPair, type BridgedRoad } from "../support/bridgedRoad.ts";
 import type { TestChain } from "../support/chain.ts";
 
@@ -41,9 +43,15 @@ describe("proofs of equal burns", () => {
       }
       const chainTxs = (await crossingsOf(intent)).map(({ chain_tx }) => chain_tx);
       settings.delayReason = undefined;
-      // The service knows the last proof when it is asked about the first.
-      await messagesOf(chainTxs.at(-1) ?? "");
+      // The service knows the last proof when it is asked about the first, and about no other for some rounds.
+      const last = (await messagesOf(chainTxs.at(-1) ?? "")) as { messages: { message: string }[] };
+      const later = addMs(road.world.clock.now(), 10_000);
+      await sql`update crossing set retry_at = ${later} where intent_id = ${intent.id} and chain_tx <> ${chainTxs[0]}`.execute(
+        road.db.root,
+      );
       settings.swapsOnce = true;
+      await road.until(async () => (await crossingsOf(intent))[0]?.status === "attested", { isReceiving: false });
+      assert.equal((await crossingsOf(intent))[0]?.message, last.messages[0]?.message);
       await road.untilLanded(intent, count);
       assert.equal(settings.swapsOnce, false, "it has swapped");
       const crossings = await crossingsOf(intent);
