@@ -3,6 +3,7 @@ import { isAgreementReason } from "../deposit/deposit.ts";
 import { DAY_MS, hasElapsed } from "../kernel/clock.ts";
 import { readOpenRows, type OpenRows } from "../health/openRows.ts";
 import { readRowProblems, type RowProblems, type RowWorld } from "../health/rowProblems.ts";
+import { readWebhookProblems, type WebhookProblems } from "../health/webhookProblems.ts";
 import type { AlarmCondition } from "./alarm.ts";
 import { checkCrossings } from "./checkBridge.ts";
 
@@ -10,15 +11,17 @@ const REWOUND_MS = DAY_MS;
 
 /** The alarms that the rows show. */
 export async function checkRows(world: RowWorld): Promise<AlarmCondition[]> {
-  const [problems, open, crossings] = await Promise.all([
+  const [problems, open, crossings, webhooks] = await Promise.all([
     readRowProblems(world),
     readOpenRows(world),
     checkCrossings(world),
+    readWebhookProblems(world),
   ]);
   return [
     ...problemAlarms(problems),
     ...openRowAlarms(open),
     ...crossings,
+    ...webhookAlarms(webhooks),
     ...rewindAlarms(problems.rewind, world.clock.now()),
     ...roleAlarms(problems.processes),
   ];
@@ -47,6 +50,26 @@ function problemAlarms(problems: RowProblems): AlarmCondition[] {
     ...expiring.map(({ keyId, account, expiresAt }): AlarmCondition => {
       return { alarm: "key_expires", subject: keyId, facts: { keyId, account, expiresAt: expiresAt.toISOString() } };
     }),
+  ];
+}
+
+function webhookAlarms({ failing, ...feed }: WebhookProblems): AlarmCondition[] {
+  const { unnumberedSince, waitingSince, isBehind } = feed;
+  const facts = {
+    unnumberedSince: unnumberedSince?.toISOString() ?? null,
+    waitingSince: waitingSince?.toISOString() ?? null,
+  };
+  return [
+    ...(failing === undefined
+      ? []
+      : [
+          {
+            alarm: "webhook_failing" as const,
+            subject: "",
+            facts: { endpoints: failing.count, endpoint: failing.endpoint, account: failing.account },
+          },
+        ]),
+    ...(isBehind ? [{ alarm: "feed_behind" as const, subject: "", facts }] : []),
   ];
 }
 

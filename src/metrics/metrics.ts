@@ -3,6 +3,7 @@ import { activeAlarms } from "../alarm/updateAlarms.ts";
 import type { ChainConfig } from "../config/config.ts";
 import { countOpenCrossings } from "../health/openCrossings.ts";
 import { countRows, readOpenRows } from "../health/openRows.ts";
+import { readWebhookProblems } from "../health/webhookProblems.ts";
 import { getChainHealth } from "../health/sampleChain.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import type { MemorySlot } from "../kernel/processMemory.ts";
@@ -87,19 +88,31 @@ function createGauges(registry: Registry) {
       "chain",
       "provider",
     ]),
+    failingEndpoints: gauge("tributary_webhook_endpoints_failing", "Webhook endpoints that have failed for days.", []),
+    feedAge: gauge("tributary_feed_oldest_unnumbered_seconds", "Age of the oldest event that has no number.", []),
+    webhookWait: gauge(
+      "tributary_webhook_longest_wait_seconds",
+      "How long the endpoint that waits longest is due.",
+      [],
+    ),
     alarms: gauge("tributary_alarm_active", "1 for each alarm that is not over.", ["alarm", "subject"]),
   };
 }
 
 async function refreshGauges(world: MetricsWorld, gauges: Gauges): Promise<void> {
   const { chains } = world.config;
-  const [cursors, counts, open, crossings, primed] = await Promise.all([
+  const [cursors, counts, open, crossings, primed, webhooks] = await Promise.all([
     listCursors(world.db),
     countDifferences(world.db),
     readOpenRows(world),
     countOpenCrossings(world),
     countOpenAccounts(world.db),
+    readWebhookProblems(world),
   ]);
+  const { failing, unnumberedSince, waitingSince } = webhooks;
+  gauges.failingEndpoints.set(failing?.count ?? 0);
+  gauges.feedAge.set(oldestSeconds(world, unnumberedSince === undefined ? [] : [{ oldest: unnumberedSince }]));
+  gauges.webhookWait.set(oldestSeconds(world, waitingSince === undefined ? [] : [{ oldest: waitingSince }]));
   for (const config of chains) {
     const { caip2: chain } = config;
     const labels = { chain };

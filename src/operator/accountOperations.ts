@@ -8,6 +8,8 @@ import type { NamespaceDefault } from "../merchant/namespaceDefault.ts";
 import { setAccountStatus } from "../merchant/setAccountStatus.ts";
 import { updateAccount as updateMerchant } from "../merchant/updateAccount.ts";
 import { findAccount, type AccountRow } from "../merchant/store.ts";
+import { secretText } from "../webhook/endpoint/endpoint.ts";
+import { setNotifyUrl, type Notification } from "../webhook/notice/setNotifyUrl.ts";
 import type { World } from "../world.ts";
 import { findChainByName, unknownChainMessage } from "../config/chainName.ts";
 import { CommandError } from "./errors.ts";
@@ -89,7 +91,11 @@ export const showAccount = defineOperatorOperation({
   run: async (world, { accountId }) => toAccountOutput(await getAccount(world, accountId)),
 });
 
-export type AccountChangeOutput = WarnedAccount & { payoutBefore: AccountOutput["payout"] };
+export type AccountChangeOutput = WarnedAccount & {
+  payoutBefore: AccountOutput["payout"];
+  /** Where the account is told of failing endpoints, if the call changed it; the secret is shown this once. */
+  notification?: { url: string; secret: string } | null;
+};
 
 /**
  * Changes the given fields. The text "none" removes a recovery key or `origins`. `payoutBefore` differs from `payout`
@@ -105,6 +111,7 @@ export const changeAccount = defineOperatorOperation({
     evmWallet: optionalText,
     solanaChain: optionalText,
     solanaWallet: optionalText,
+    notifyUrl: optionalText,
     ...TERMS,
   },
   async run(world, input): Promise<AccountChangeOutput> {
@@ -112,6 +119,8 @@ export const changeAccount = defineOperatorOperation({
     const payout = readPayoutDefaults(world, input, toAccountOutput(await getAccount(world, accountId)).payout);
     const evmDefault = readDefault(world, "eip155", { chain: input.evmChain, wallet: input.evmWallet });
     const solanaDefault = readDefault(world, "solana", { chain: input.solanaChain, wallet: input.solanaWallet });
+    const url = input.notifyUrl === undefined ? undefined : orNull(input.notifyUrl);
+    const notification = url === undefined ? undefined : await setNotifyUrl(world, { accountId, url });
     const { before, after } = await updateMerchant(world, {
       accountId,
       change: {
@@ -127,9 +136,18 @@ export const changeAccount = defineOperatorOperation({
       },
     });
     const warnings = await warnOfRecovery(world, after);
-    return { ...toAccountOutput(after), warnings, payoutBefore: toAccountOutput(before).payout };
+    return {
+      ...toAccountOutput(after),
+      ...(notification === undefined ? {} : { notification: notification && toNotificationOutput(notification) }),
+      warnings,
+      payoutBefore: toAccountOutput(before).payout,
+    };
   },
 });
+
+function toNotificationOutput({ url, secret }: Notification) {
+  return { url, secret: secretText(secret) };
+}
 
 /** The default destination beside the account's own; null removes it, undefined leaves it. */
 function readDefault(

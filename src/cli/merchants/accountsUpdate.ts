@@ -1,4 +1,5 @@
 import { CHAIN_NAME_FORMS } from "../../config/chainName.ts";
+import type { AccountChangeOutput } from "../../operator/accountOperations.ts";
 import { UsageError } from "../../operator/errors.ts";
 import { formatFields, toJson } from "../../operator/process/terminal.ts";
 import { operatorCommand } from "../operatorCommand.ts";
@@ -17,8 +18,21 @@ const FIELDS = {
   "evm-wallet": { value: "ADDRESS", summary: 'wallet of that destination; "none" alone removes it' },
   "solana-chain": { value: "CHAIN", summary: "chain of the default destination of keys that are bound to Solana" },
   "solana-wallet": { value: "ADDRESS", summary: 'wallet of that destination; "none" alone removes it' },
+  "notify-url": {
+    value: "URL",
+    summary: 'where the merchant is told that a webhook endpoint fails; "none" ends it',
+  },
   origins: { value: "LIST", summary: 'origins of its intents, such as base:usdc,optimism:usdc; "none": all' },
 } as const;
+
+function toNotificationFields(notification: AccountChangeOutput["notification"]): [string, string][] {
+  if (notification === undefined) return [];
+  if (notification === null) return [["notices", "none"]];
+  return [
+    ["notices", notification.url],
+    ["signed with", `${notification.secret} (shown once)`],
+  ];
+}
 
 export const accountsUpdate = operatorCommand({
   operation: "accounts update",
@@ -29,6 +43,7 @@ export const accountsUpdate = operatorCommand({
   examples: [
     "tributary accounts update acct_3x7… --fee-bps 30",
     "tributary accounts update acct_3x7… --origins base:usdc,optimism:usdc",
+    "tributary accounts update acct_3x7… --notify-url https://shop.example/alerts",
   ],
   prepare(fields, { values }) {
     if (Object.keys(FIELDS).some((option) => values[option] !== undefined)) return fields;
@@ -36,7 +51,8 @@ export const accountsUpdate = operatorCommand({
     throw new UsageError(`Name what to change: ${options.join(", ")}.`);
   },
   json: ({ payoutBefore: _before, ...account }) => account,
-  print: (account, { terminal }) => formatFields(terminal, toAccountFields(account)),
+  print: (account, { terminal }) =>
+    formatFields(terminal, [...toAccountFields(account), ...toNotificationFields(account.notification)]),
   note: ({ payoutBefore: before, ...account }, { asJson, terminal }) => {
     const { payout } = account;
     const warnings = asJson ? [] : formatWarnings(account, terminal);

@@ -202,6 +202,20 @@ export const ALARMS = {
       "Read `reason` and docs/operate/restore.md. Nothing is to be done after a switch that lost nothing; else merchants import what they created last: `tributary intents import`.",
     source: "checks",
   },
+  webhook_failing: {
+    happened: "Webhook endpoints have answered nothing but failures for two and a half days.",
+    affects: "Their merchants: events reach them by the feed only. After five days an endpoint is tried once a day.",
+    remedy:
+      "Tell the merchant. `tributary webhooks deliveries` shows the answers; what was missed follows once the endpoint answers.",
+    source: "checks",
+  },
+  feed_behind: {
+    happened: "For two minutes, events have had no number, or endpoints that are due have had no turn.",
+    affects: "All merchants: the feed and the webhooks are late. Nothing is lost.",
+    remedy:
+      "Look for errors of the loops `events`, `webhook events` and `webhooks` in the log, and for a database under load. More processes with `serve --role deliver` share the work.",
+    source: "checks",
+  },
   role_missing: {
     happened: "No process has one of the roles, while others run.",
     affects:

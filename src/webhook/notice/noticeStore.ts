@@ -1,7 +1,8 @@
 import { sql } from "kysely";
 import type { Db, Tx } from "../../db/database.ts";
-import type { AccountNoticeTable } from "../webhookTables.ts";
-import type { Selectable } from "kysely";
+import type { AccountNoticeTable, AccountNotificationTable } from "../webhookTables.ts";
+import type { Insertable, Selectable } from "kysely";
+import { isDue } from "../../db/due.ts";
 import type { Entropy } from "../../kernel/entropy.ts";
 import { newId } from "../../kernel/ids.ts";
 import type { WebhookEndpoint } from "../endpoint/endpoint.ts";
@@ -18,14 +19,32 @@ export async function addNotice(tx: Tx, world: { entropy: Entropy }, { endpoint,
     from account_notification where account_id = ${endpoint.account_id}`.execute(tx);
 }
 
+export async function saveNotification(tx: Tx, row: Insertable<AccountNotificationTable>): Promise<void> {
+  const { url, secret, changed_at } = row;
+  await tx
+    .insertInto("account_notification")
+    .values(row)
+    .onConflict((conflict) => conflict.column("account_id").doUpdateSet({ url, secret, changed_at }))
+    .execute();
+}
+
+/** Notices that wait have nowhere to go any more. */
+export async function deleteNotification(tx: Tx, accountId: string): Promise<void> {
+  await tx.deleteFrom("account_notice").where("account_id", "=", accountId).execute();
+  await tx.deleteFrom("account_notification").where("account_id", "=", accountId).execute();
+}
+
 export type DueNotice = Selectable<AccountNoticeTable> & { url: string; secret: Uint8Array };
 
+/** `waitMsMax`: the longest wait between two tries. */
+type NoticeLease = { at: Date; until: Date; limit: number; waitMsMax: number };
+
 /** Leases notices that are due until a time: other processes skip them, and take over when this one crashes. */
-export async function leaseNotices(db: Db, lease: { at: Date; until: Date; limit: number }): Promise<DueNotice[]> {
+export async function leaseNotices(db: Db, lease: NoticeLease): Promise<DueNotice[]> {
   const { rows } = await sql<DueNotice>`
     update account_notice set due_at = ${lease.until} from account_notification
     where account_notification.account_id = account_notice.account_id and account_notice.number in (
-      select number from account_notice where due_at <= ${lease.at} order by due_at limit ${lease.limit} for update skip locked)
+      select number from account_notice where ${isDue("due_at", { now: lease.at, waitMsMax: lease.waitMsMax })} order by due_at limit ${lease.limit} for update skip locked)
     returning account_notice.*, account_notification.url, account_notification.secret`.execute(db.root);
   return rows;
 }

@@ -14,7 +14,12 @@ const BATCH_MAX = 20;
 /** Sends the notices that are due. They go another way than the endpoint that fails. */
 export async function sendNotices(world: NoticeWorld): Promise<{ isDone: boolean }> {
   const at = world.clock.now();
-  const notices = await leaseNotices(world.db, { at, until: addMs(at, LEASE_MS), limit: BATCH_MAX });
+  const notices = await leaseNotices(world.db, {
+    at,
+    until: addMs(at, LEASE_MS),
+    limit: BATCH_MAX,
+    waitMsMax: Math.max(...WAITS_MS),
+  });
   await Promise.all(notices.map((notice) => sendNotice(world, notice)));
   return { isDone: notices.length < BATCH_MAX };
 }
