@@ -64,7 +64,7 @@ for (const kind of databases) {
         }
     });
 
-    test("D35a a failing endpoint is told at another URL, tried three times within an hour, and alarms the operator", async (t) => {
+    test("D35 a failing endpoint is told at another URL, tried three times within an hour, and alarms the operator", async (t) => {
       const { webhooks, receiver, url, accountId, append, alarms } = await setUp(t);
       const notification = await setNotifyUrl(webhooks.world, { accountId, url: `${url}/notices` });
       receiver.behave = () => 500;
