@@ -1,5 +1,6 @@
 import { textDirection, type Locale } from "./messages/locales.ts";
 import type { Messages, PluralKey, TextKey } from "./messages/messages.ts";
+import { pluralCategory } from "./pluralCategory.ts";
 import { h, type Child } from "./vnode.ts";
 
 export type Values = { readonly [placeholder: string]: Child };
@@ -23,17 +24,13 @@ export type Translator = {
 
 export function createTranslator(locale: Locale, messages: Messages): Translator {
   const direction = textDirection(locale);
-  // Made when a text first needs them: on a slow phone each takes as long as drawing the page.
-  let made: { rules: Intl.PluralRules; numbers: Intl.NumberFormat } | undefined;
-  const plurals = () =>
-    (made ??= {
-      rules: new Intl.PluralRules(locale),
-      numbers: new Intl.NumberFormat(locale, { numberingSystem: "latn" }),
-    });
   const pluralText = (key: PluralKey, count: number): string => {
     const forms: Readonly<Record<string, string>> = messages[key];
-    return forms[plurals().rules.select(count)] ?? messages[key].other;
+    return forms[pluralCategory(locale, count)] ?? messages[key].other;
   };
+  // A formatter takes a slow phone as long as drawing the page, and a small number needs none.
+  const formatCount = (count: number) =>
+    count < 1_000 ? String(count) : new Intl.NumberFormat(locale, { numberingSystem: "latn" }).format(count);
   const isolate = (value: string) => (direction === "rtl" ? `\u2068${value}\u2069` : value);
   const fillText = (template: string, values: Readonly<Record<string, string>>): string =>
     template.replace(/\{(\w+)\}/g, (whole, name: string) => (name in values ? isolate(values[name] ?? "") : whole));
@@ -42,10 +39,8 @@ export function createTranslator(locale: Locale, messages: Messages): Translator
     direction,
     text: (key, values = {}) => fillText(messages[key], values),
     rich: (key, values = {}) => fillRich(messages[key], values),
-    plural: (key, count, values = {}) =>
-      fillText(pluralText(key, count), { n: plurals().numbers.format(count), ...values }),
-    richPlural: (key, count, values = {}) =>
-      fillRich(pluralText(key, count), { n: plurals().numbers.format(count), ...values }),
+    plural: (key, count, values = {}) => fillText(pluralText(key, count), { n: formatCount(count), ...values }),
+    richPlural: (key, count, values = {}) => fillRich(pluralText(key, count), { n: formatCount(count), ...values }),
   };
 }
 
