@@ -15,6 +15,8 @@ const PHONE = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch:
 /** A time after that of the samples. A page whose clock stands there keeps what it shows for a moment alone. */
 const LATER = new Date("2026-11-22T14:33:00.000Z");
 const COPIED_MS = 2_000;
+/** Two lines are higher. */
+const LINE_PX_MAX = 30;
 
 let browser: Browser | undefined;
 
@@ -55,6 +57,17 @@ test("the choice finds by word, greys out what is not open, and leads to the cho
     assert.equal(await page.locator("#address").textContent(), SAMPLE_ADDRESS);
     const uri = await page.locator(".by-wallet [data-content]").getAttribute("data-content");
     assert.match(uri ?? "", /^ethereum:0xA0b8.*@1\/transfer\?address=0x/);
+  });
+});
+
+test("the ways on from a paid page stand beside each other, each on one line", { skip }, async () => {
+  await withPage(DESK, async (page) => {
+    await openSample(page, "paid");
+    const [back, print] = await page.locator(".btns.side .btn").all();
+    const boxes = await Promise.all([back?.boundingBox(), print?.boundingBox()]);
+    assert.equal(boxes[0]?.y, boxes[1]?.y);
+    const text = await back?.locator("span").boundingBox();
+    assert.ok((text?.height ?? 0) < LINE_PX_MAX, `${text?.height} px`);
   });
 });
 

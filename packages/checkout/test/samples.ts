@@ -216,7 +216,11 @@ const PAYMENTS: Readonly<Record<string, Partial<CheckoutState>>> = {
   }),
   noRescue: hold({ reason: "wrong_token", symbol: "USDT", rescue: "unknown" }),
   disagree: hold({ reason: "providers_disagree" }),
-  belowMinimum: hold({ reason: "below_minimum", amount: "0.5" }),
+  belowMinimum: {
+    ...hold({ reason: "below_minimum", amount: "0.5" }),
+    remaining: "24.5",
+    remainingUnits: "24500000",
+  },
   archived: { stage: "archived", closedAt: AS_OF },
   hostile: {
     merchant: { name: '<img src=x onerror="document.title=1">"\'&amp;', support: "javascript:alert(1)", logo: null },
