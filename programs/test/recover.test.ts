@@ -234,7 +234,9 @@ test("a burn below the minimum, or to another messenger, is not sent; a token ac
 test("a burn is listed with the command that receives it; beside it an intent of an EVM chain is no error", async () => {
   const hop = scene.paidHop(4_000_000n);
   const onEvm = { inboxTerms: termsToWire(anyEvmTerms) };
-  const onSolana = { intentId: "pi_hop", inboxTerms: { solana: solanaTermsToWire(hop.terms, hop) } };
+  // As the API shows an intent that is paid out on an EVM chain.
+  const solanaRoutes = [solanaTermsToWire(hop.terms, hop)];
+  const onSolana = { intentId: "pi_hop", inboxTerms: { ...termsToWire(anyEvmTerms), solanaRoutes } };
   const file = writeFile("burned.json", [onEvm, onSolana]);
   const bridged = await recover(file, "--bridge", "--key-file", writeKey("stranger.json", stranger), "--json");
   assert.equal(bridged.code, 0, bridged.err);

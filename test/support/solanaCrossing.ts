@@ -4,7 +4,7 @@ import { cctpMessenger, cctpTransmitter } from "@tributary/inbox/solana/cctp";
 import { deriveTokenAccount } from "@tributary/inbox/solana/derive";
 import { toMessageAccount } from "@tributary/recover/bridge/burnMessage";
 import { pino } from "pino";
-import { hexToBytes, type Hex } from "viem";
+import { encodeFunctionData, hexToBytes, parseAbi, type Hex } from "viem";
 import { receiveCrossings } from "../../src/bridge/receiveCrossings.ts";
 import { trackCrossings } from "../../src/bridge/trackCrossings.ts";
 import { buildCatalog } from "../../src/catalog/catalog.ts";
@@ -17,6 +17,7 @@ import type { Db } from "../../src/db/database.ts";
 import { startAttestationServer, type AttestationServer } from "../../src/dev/attestation/attestationServer.ts";
 import { solanaSide } from "../../src/dev/attestation/solanaSide.ts";
 import { deployLocalBridge, localBridge, type BridgeSide } from "../../src/dev/chains/bridge.ts";
+import { sendCallsOrThrow } from "../../src/dev/chains/devClient.ts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import { issueSourceInbox, type SourceInboxRecord } from "../../src/inbox/issueSourceInbox.ts";
 import { createIntent, type CreateIntentInput } from "../../src/intent/createIntent.ts";
@@ -46,6 +47,7 @@ const FEE_BPS = 50;
 const ROUNDS_MAX = 120;
 const ROUND_MS = 2_000;
 const HOME_CHAIN_ID = 900_001;
+const TRANSMITTER = parseAbi(["function receiveMessage(bytes message, bytes attestation) returns (bool success)"]);
 const USDC = LOCAL_MINTS.USDC;
 let roads = 0;
 
@@ -61,6 +63,10 @@ export type SolanaCrossingRoad = {
   advance(ms: number): void;
   /** With an EVM payout. */
   create(input?: CreateIntentInput): Promise<IntentRow>;
+  /** For an account without a recovery key on Solana. */
+  createWithoutRecovery(): Promise<IntentRow>;
+  /** Receives a proven message on the EVM chain, as a stranger. */
+  receive(proof: { message: string; attestation: string }): Promise<void>;
   /** Issues the inbox on Solana. */
   issue(intent: IntentRow): Promise<SourceInboxRecord>;
   /** Pays as a wallet does. Returns the signature. */
@@ -83,12 +89,10 @@ export type SolanaCrossingRoad = {
 export type SolanaCrossingOptions = Pick<SolanaRoadOptions, "priming"> & {
   /** Whether Solana is so slow to be final that a fast crossing is worth its fee. Default true. */
   isFast?: boolean;
-  /** Whether the account has a recovery key on Solana. Default true. */
-  hasRecovery?: boolean;
 };
 
 export async function openSolanaCrossing(options: SolanaCrossingOptions = {}): Promise<SolanaCrossingRoad> {
-  const { isFast = true, hasRecovery = true } = options;
+  const { isFast = true } = options;
   const [db, home, solana] = await Promise.all([
     openTestDatabase("postgres"),
     startTestChain({ chainId: HOME_CHAIN_ID }),
@@ -153,17 +157,17 @@ export async function openSolanaCrossing(options: SolanaCrossingOptions = {}): P
     if (chain === undefined) throw new Error(`the road has no ${caip2}`);
     return chain;
   };
-  const account = await createAccount(world, {
+  const terms = {
     name: "Merchant",
     feeBps: FEE_BPS,
-    ...(hasRecovery && { solanaRecovery: SOLANA_ACCOUNTS.recoveryFirst.address }),
     payout: {
       namespace: "eip155",
       chainReference: String(home.chainId),
       wallet: DEV_ACCOUNTS.payoutFirst.address,
       currency: "USDC",
     },
-  });
+  } as const;
+  const account = await createAccount(world, { ...terms, solanaRecovery: SOLANA_ACCOUNTS.recoveryFirst.address });
   const tick = async () => {
     await runLoopsOnce(world, chainOf(solanaChainConfig.caip2));
     await tickChain(world, chainOf(home.caip2));
@@ -199,6 +203,15 @@ export async function openSolanaCrossing(options: SolanaCrossingOptions = {}): P
       aheadMs += ms;
     },
     create: async (input = {}) => (await createIntent(db.root, world, { account, input })).intent,
+    createWithoutRecovery: async () => {
+      const other = await createAccount(world, terms);
+      return (await createIntent(db.root, world, { account: other, input: {} })).intent;
+    },
+    receive: async ({ message, attestation: signatures }) => {
+      const args = [message as Hex, signatures as Hex] as const;
+      const data = encodeFunctionData({ abi: TRANSMITTER, functionName: "receiveMessage", args });
+      await sendCallsOrThrow(home.client, DEV_ACCOUNTS.stranger, [{ to: side.bridge.transmitter, data }]);
+    },
     issue: (intent) =>
       issueSourceInbox(world, intent, { namespace: "solana", reference: solana.reference, mint: USDC.address }),
     pay: ({ address }, units) => payTokens(solana, { to: address, units }),

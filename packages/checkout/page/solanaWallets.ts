@@ -1,4 +1,4 @@
-import type { CheckoutOrigin, CheckoutOrigins, CheckoutState } from "../src/checkoutState.ts";
+import type { CheckoutInbox, CheckoutOrigin, CheckoutOrigins, CheckoutState } from "../src/checkoutState.ts";
 import type { AddressCheck, ShownWallet } from "../src/situation.ts";
 import { shownWallet } from "./browserWallets.ts";
 import type * as Part from "./solana/part.ts";
@@ -8,6 +8,7 @@ import type { WalletReply } from "./walletReply.ts";
 type Payment = {
   readonly state: CheckoutState;
   readonly origin: CheckoutOrigin;
+  readonly inbox: CheckoutInbox;
   readonly units: bigint;
   readonly hand: () => boolean;
 };
@@ -36,17 +37,17 @@ export class SolanaWallets {
     return { outcome: "unchecked" };
   }
 
-  async pay(walletId: string, { state, origin, units, hand }: Payment): Promise<WalletReply> {
+  async pay(walletId: string, { state, origin, inbox: { address }, units, hand }: Payment): Promise<WalletReply> {
     const wallet = this.#wallets.find(({ name }) => `solana ${name}` === walletId);
-    const { solana: terms } = state.terms;
+    const { solana, solanaRoutes = [] } = state.terms;
+    const terms = [solana, ...solanaRoutes].find((each) => each?.mint === origin.tokenAddress);
     if (wallet === undefined || terms === undefined || this.#part === undefined) return {};
-    const inbox = state.inboxes.find(({ isPayoutInbox }) => isPayoutInbox);
     return this.#part.payOnSolana(wallet, {
       // Where there is no price, the request names the amount that the payer typed.
       requestUrl: `/c/${state.intentId}/solana-pay${state.remainingUnits === null ? `?units=${units}` : ""}`,
       cluster: origin.reference,
       publicRpcUrl: origin.publicRpcUrl,
-      inbox: { address: inbox?.address ?? "", mint: terms.mint, tokenProgram: terms.tokenProgram },
+      inbox: { address, mint: terms.mint, tokenProgram: terms.tokenProgram },
       units,
       decimals: origin.decimals,
       hand,

@@ -171,6 +171,39 @@ export type PaymentIntent = {
       /** Unix time in seconds. */
       recoverAfter: number;
     } | undefined;
+    /** For a payout on an EVM chain: the terms of its inboxes on Solana, one for each mint that crosses; absent where the account has no recovery key there. Shown where `routes` are. */
+    solanaRoutes?: Array<{
+      version: number;
+      /** The inbox program. */
+      program: string;
+      /** The token program that owns the mint. */
+      tokenProgram: string;
+      kind: "hop";
+      salt: string;
+      /** The token of the deposits. */
+      mint: string;
+      /** `inboxAddress` as 32 bytes. */
+      mintRecipient: string;
+      /** Circle's program that burns. */
+      messenger: string;
+      /** The least amount that is burned, in the mint's smallest units. */
+      minAmount: string;
+      /** Circle's number of the payout's chain. */
+      domain: number;
+      /** The fast way, then the standard one. */
+      routes: Array<{
+        /** The highest fee, in millionths of the amount. */
+        feePpmMax: number;
+        /** 2000 waits for finality, 1000 does not. */
+        finalityThreshold: number;
+      }>;
+      /** Receives the rent of closed accounts, and never a token. */
+      rentRecipient: string;
+      /** The key that may rescue. */
+      recovery: string;
+      /** Unix time in seconds. */
+      recoverAfter: number;
+    }> | undefined;
   };
   /** The checkout page. Append `#` and the widget token to open it. */
   checkoutUrl: string;
@@ -318,6 +351,39 @@ export type CreatedPaymentIntent = {
       /** Unix time in seconds. */
       recoverAfter: number;
     } | undefined;
+    /** For a payout on an EVM chain: the terms of its inboxes on Solana, one for each mint that crosses; absent where the account has no recovery key there. Shown where `routes` are. */
+    solanaRoutes?: Array<{
+      version: number;
+      /** The inbox program. */
+      program: string;
+      /** The token program that owns the mint. */
+      tokenProgram: string;
+      kind: "hop";
+      salt: string;
+      /** The token of the deposits. */
+      mint: string;
+      /** `inboxAddress` as 32 bytes. */
+      mintRecipient: string;
+      /** Circle's program that burns. */
+      messenger: string;
+      /** The least amount that is burned, in the mint's smallest units. */
+      minAmount: string;
+      /** Circle's number of the payout's chain. */
+      domain: number;
+      /** The fast way, then the standard one. */
+      routes: Array<{
+        /** The highest fee, in millionths of the amount. */
+        feePpmMax: number;
+        /** 2000 waits for finality, 1000 does not. */
+        finalityThreshold: number;
+      }>;
+      /** Receives the rent of closed accounts, and never a token. */
+      rentRecipient: string;
+      /** The key that may rescue. */
+      recovery: string;
+      /** Unix time in seconds. */
+      recoverAfter: number;
+    }> | undefined;
   };
   /** The checkout page. Append `#` and the widget token to open it. */
   checkoutUrl: string;

@@ -43,6 +43,17 @@ export const cctpV2Chains: readonly CctpV2Chain[] = [
 /** Circle's domain number of Solana. */
 export const solanaCctpDomain = 5;
 
+/** The USDC that Circle issues on Solana, by the CAIP-2 reference of the cluster. */
+const solanaUsdc: Readonly<Record<string, string>> = {
+  "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp": "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
+  EtWTRABZaYq6iMfeYKouRu166VU2xqa1: "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
+};
+
+/** The mint that crosses from a public cluster; undefined for one that this release does not know. */
+export function findSolanaUsdc(cluster: string): string | undefined {
+  return Object.hasOwn(solanaUsdc, cluster) ? solanaUsdc[cluster] : undefined;
+}
+
 /** The chain with an EIP-155 id; undefined when this release does not know it. */
 export function findCctpV2Chain(chainId: bigint | number): CctpV2Chain | undefined {
   return cctpV2Chains.find((chain) => chain.chainId === BigInt(chainId));

@@ -29,6 +29,11 @@ export type InboxTerms = {
   readonly routes?: readonly InboxRoute[] | undefined;
   /** The terms of the intent's own inbox on Solana, when it has one. */
   readonly solana?: SolanaInboxTerms | undefined;
+  /**
+   * For a payout on an EVM chain, the terms of its inboxes on Solana, one a mint: `verifySolanaInbox` proves their
+   * addresses. Shown where `routes` are.
+   */
+  readonly solanaRoutes?: readonly SolanaInboxTerms[] | undefined;
 };
 
 /** One route in JSON, as `inboxTerms.routes` lists it. The fields are those of the hub's `Route`. */
@@ -46,7 +51,7 @@ export type InboxRoute = {
  * Converts terms to the JSON form, with the contracts that determine the address. `hub` is the one that the inbox
  * belongs to.
  */
-export function termsToWire(terms: Terms, hub: Hub = currentHub): Omit<InboxTerms, "solana"> {
+export function termsToWire(terms: Terms, hub: Hub = currentHub): Omit<InboxTerms, "solana" | "solanaRoutes"> {
   return {
     version: hub.version,
     hub: checksumAddress(hub.address),

@@ -213,7 +213,7 @@ for (const [mistake, change, expected] of [
   ["an unknown token program", { tokens: [{ ...usdc, tokenProgram: MINT }] }, /tokens\[0\]\.tokenProgram: .*accepted/],
   ["an EVM address as mint", { tokens: [{ ...usdc, mint: "0x12" }] }, /^chains\[0\]\.tokens\[0\]\.mint: "0x12"/],
   ["one mint twice", { tokens: [usdc, { ...usdc, symbol: "B" }] }, /^chains\[0\]\.tokens\[1\]\.mint: .*already used/],
-  ["a bridge", { tokens: [{ ...usdc, bridge: "cctp-v2" }] }, /^chains\[0\]\.tokens\[0\]\.bridge: unknown key/],
+  ["a bridge", { tokens: [{ ...usdc, bridge: "cctp-v2" }] }, /^chains\[0\]\.tokens\[0\]\.bridge: .*only Circle's USDC/],
 ] as const) {
   test(`a mistake in a Solana chain is named: ${mistake}`, () => {
     assert.throws(() => load(change), { name: "ConfigError", message: expected });

@@ -13,7 +13,7 @@ import {
 } from "../section.ts";
 
 const LISTED_KEYS = ["symbol", "slug", "mint", "decimals", "minimumUnits", "isOrigin", "isRail", "isIssuing"] as const;
-const WATCHED_KEYS = [...LISTED_KEYS, "tokenProgram", "acceptedExtensions"] as const;
+const WATCHED_KEYS = [...LISTED_KEYS, "tokenProgram", "acceptedExtensions", "bridge"] as const;
 /** A mint has one byte for its decimals, and no stablecoin has more than these. */
 const DECIMALS_MAX = 18;
 
@@ -45,6 +45,7 @@ export function readWatchedToken(value: unknown, path: string): TokenConfig {
     ...(hasField(section, "acceptedExtensions") && {
       acceptedExtensions: readList(section, "acceptedExtensions", readIssuerPower),
     }),
+    ...(hasField(section, "bridge") && { bridge: readField(section, "bridge", rules.oneOf("cctp-v2")) }),
   };
 }
 

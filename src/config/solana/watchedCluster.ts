@@ -19,6 +19,7 @@ import { readClusterFacts } from "./clusters.ts";
 import { readFeePayer, readFeePayerAddress } from "./feePayerKey.ts";
 import { readPriming } from "./primeAccounts.ts";
 import { readProgram } from "./program.ts";
+import { rejectUnbridgeableMint, solanaCctp } from "./cctp.ts";
 import { readWatchedToken, rejectDuplicateTokens } from "./token.ts";
 
 const WATCHED_KEYS = [
@@ -82,6 +83,7 @@ export function readWatchedCluster(value: unknown, path: string, context: ChainC
   const rpcUrls = readList(section, "rpcUrls", readUrl);
   const tokens = readList(section, "tokens", readWatchedToken);
   rejectDuplicateTokens(tokens, path);
+  rejectUnbridgeableMint(tokens, { cluster: referenceOf(facts.caip2), path });
   const program = readProgram(section, referenceOf(facts.caip2));
   const payer = context.isSigning ? readFeePayer(section, context) : readFeePayerAddress(section);
   return {
@@ -110,6 +112,7 @@ export function readWatchedCluster(value: unknown, path: string, context: ChainC
       fallback: COMPUTE_UNIT_PRICE_DEFAULT,
     }),
     priming: readPriming(section),
+    ...(tokens.some(({ bridge }) => bridge !== undefined) && { cctp: solanaCctp }),
   };
 }
 

@@ -7,8 +7,11 @@ import {
 } from "../../chain/solana/paymentTransaction.ts";
 import { ProviderFailed } from "../../chain/reader.ts";
 import { payoutChain } from "../../intent/payoutAsset.ts";
+import { findIntentRoutes } from "../../intent/routes/findRoutes.ts";
+import { hopsOf } from "../../intent/routes/routeSet.ts";
 import { findIntentById, type IntentRow } from "../../intent/store.ts";
 import { assert } from "../../kernel/assert.ts";
+import { caip19, type Caip2 } from "../../kernel/caip.ts";
 import { Fault } from "../../kernel/faults.ts";
 import { formatUnits } from "../../kernel/units.ts";
 import type { World } from "../../world.ts";
@@ -59,9 +62,13 @@ export function addSolanaPayRoutes(server: FastifyInstance, context: CheckoutCon
   });
 }
 
+/** Where the transaction goes: the intent's own inbox, or the one that crosses to it. */
+type Target = Pick<PaymentRequest, "inbox" | "mint" | "tokenProgram" | "decimals"> & { chain: Caip2 };
+
 type Payment = {
   intent: IntentRow;
   state: CheckoutState;
+  target: Target;
   /** What is left to pay, else what the request names; undefined where neither does. */
   units: bigint | undefined;
 };
@@ -72,11 +79,34 @@ async function openPayment(context: CheckoutContext, request: FastifyRequest, re
   setPrivate(reply).headers(CORS);
   await context.limits.acquire("solanaPay", request, visitorKey(request, intentId));
   const intent = await findIntentById(context.world.db, intentId);
-  const isPayable = intent !== undefined && intent.status !== "archived" && intent.payout_namespace === "solana";
+  const isPayable = intent !== undefined && intent.status !== "archived";
   const state = isPayable ? await readState(context.world, intentId) : undefined;
-  if (!isPayable || state === undefined) throw new Fault("not_found", { message: "No such intent." });
+  const target = isPayable && state !== undefined ? await findTarget(context, intent, state) : undefined;
+  if (!isPayable || state === undefined || target === undefined)
+    throw new Fault("not_found", { message: "No such intent." });
   const { remainingUnits } = state;
-  return { intent, state, units: remainingUnits === null ? readUnits(request) : BigInt(remainingUnits) };
+  return { intent, state, target, units: remainingUnits === null ? readUnits(request) : BigInt(remainingUnits) };
+}
+
+/** Undefined for an intent without an inbox on Solana. A bridge gives as many units as it takes, so all amounts are those of the payout. */
+async function findTarget(
+  { world }: CheckoutContext,
+  intent: IntentRow,
+  { inboxes }: CheckoutState,
+): Promise<Target | undefined> {
+  const {
+    inbox_address: inbox,
+    payout_token: mint,
+    inbox_implementation: tokenProgram,
+    payout_decimals: decimals,
+  } = intent;
+  const chain = payoutChain(intent);
+  if (intent.payout_namespace === "solana") return { chain, inbox, mint, tokenProgram, decimals };
+  const issued = inboxes.find(({ namespace }) => namespace === "solana");
+  if (issued === undefined) return undefined;
+  const routes = await findIntentRoutes({ db: world.db.root, memory: world.memory }, intent);
+  const hop = hopsOf(routes).find((each) => issued.originIds.includes(caip19(each.chain, each.mint)));
+  return hop && { chain: hop.chain, inbox: issued.address, mint: hop.mint, tokenProgram: hop.tokenProgram, decimals };
 }
 
 /** The amount of a payment without a price, in the token's smallest units. Throws invalid_request. */
@@ -96,7 +126,7 @@ function describePayment({ config }: Pick<World, "config">, { state }: Payment):
 
 async function answerWallet(
   { world: { chains }, payerQuestions }: CheckoutContext,
-  { intent, state, units }: Payment,
+  { intent, state, target, units }: Payment,
   payer: string,
 ): Promise<{ transaction: string; message: string }> {
   const { symbol, merchant } = state;
@@ -107,16 +137,10 @@ async function answerWallet(
     });
   if (intent.status !== "active" || units === 0n)
     throw new Fault("source_inbox_not_active", { message: "Nothing is left to pay." });
-  const chain = chains.get(payoutChain(intent));
+  const chain = chains.get(target.chain);
   assert(chain, `the chain of ${intent.id} is not configured`);
-  const payment: PaymentRequest = {
-    payer,
-    inbox: intent.inbox_address,
-    mint: intent.payout_token,
-    tokenProgram: intent.inbox_implementation,
-    units,
-    decimals: intent.payout_decimals,
-  };
+  const { inbox, mint, tokenProgram, decimals } = target;
+  const payment: PaymentRequest = { payer, inbox, mint, tokenProgram, units, decimals };
   const { caip2, providers, payerReader: reader = providers } = chain;
   const head = payerQuestions.head(caip2, reader);
   const [isHeld, transaction] = await Promise.all([

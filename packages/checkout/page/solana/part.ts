@@ -15,7 +15,13 @@ export { watchStandardWallets } from "./standardWallets.ts";
  */
 export function verifySolanaInboxes({ inboxes, terms }: CheckoutState, origins: CheckoutOrigins | null): AddressCheck {
   const payout = origins?.origins.find(({ isPayout }) => isPayout);
-  const forged = inboxes.find((inbox) => inbox.namespace === "solana" && !isGenuine(inbox, terms.solana, payout));
+  const own = inboxes.find(({ isPayoutInbox }) => isPayoutInbox)?.address ?? "";
+  const forged = inboxes.find(
+    (inbox) =>
+      inbox.namespace === "solana" &&
+      !isGenuine(inbox, terms.solana, payout) &&
+      !(terms.solanaRoutes ?? []).some((hop) => isHop(inbox, hop, own)),
+  );
   if (forged === undefined) return { outcome: "ok" };
   return { outcome: "mismatch", expected: expectedAddress(terms.solana), received: forged.address };
 }
@@ -37,6 +43,15 @@ function isGenuine(
     feeBpsMax: terms.feeBps,
     recovery: terms.recovery,
   }).ok;
+}
+
+/** Whether it can only cross to the payment's own inbox. That one is verified on its own kind of chain. */
+function isHop({ address, reference }: CheckoutInbox, terms: SolanaInboxTerms, inboxAddress: string): boolean {
+  if (terms.kind !== "hop") return false;
+  const { program, mint, domain, recovery } = terms;
+  const feePpmMax = Math.max(...terms.routes.map((route) => route.feePpmMax));
+  const stated = { program, mint, domain, recovery, feePpmMax, inboxAddress };
+  return verifySolanaInbox(terms, { kind: "hop", address, cluster: reference, ...stated }).ok;
 }
 
 /** Empty where the terms themselves are missing or malformed. */

@@ -31,8 +31,17 @@ export function parseSolanaEntries(entries: readonly FileEntry[], onRefused?: On
       throw new InboxInputError(toPrintable(`${prefix}${error instanceof Error ? error.message : String(error)}`));
     }
   };
-  const inboxes = parseEach(entries, parse, onRefused);
+  const inboxes = parseEach(entries.flatMap(splitEntry), parse, onRefused);
   return [...new Map(inboxes.map((each) => [each.inbox.address, each])).values()];
+}
+
+/** An intent can have several inboxes on Solana that cross to it. */
+function splitEntry(entry: FileEntry): FileEntry[] {
+  const intent = asObject(entry.value);
+  const { solanaRoutes } = asObject(intent["inboxTerms"] ?? intent);
+  if (!Array.isArray(solanaRoutes) || solanaRoutes.length === 0) return [entry];
+  const { intentId } = intent;
+  return solanaRoutes.map((solana: unknown) => ({ ...entry, value: { intentId, inboxTerms: { solana } } }));
 }
 
 /** Whether an intent, or its terms, has an inbox on Solana. */
@@ -56,7 +65,8 @@ export function requireProgram(inbox: SolanaInbox, expected: string): void {
 export function findSolanaTerms(value: unknown): JsonObject | undefined {
   const intent = asObject(value);
   const inboxTerms = asObject(intent["inboxTerms"]);
-  return [inboxTerms["solana"], intent["solana"], value].map(asObject).find((each) => each["kind"] !== undefined);
+  const [hop] = [inboxTerms["solanaRoutes"] ?? intent["solanaRoutes"]].flat();
+  return [inboxTerms["solana"], intent["solana"], hop, value].map(asObject).find((each) => each["kind"] !== undefined);
 }
 
 function parseEntry(value: unknown): RecoverableInbox {

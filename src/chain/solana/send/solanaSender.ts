@@ -6,6 +6,7 @@ import type { TokenProblem } from "../../tokenProblems.ts";
 import { openSolanaBridge } from "../bridge/solanaBridge.ts";
 import { checkMints } from "../checkMints.ts";
 import { prepareTransaction } from "../prepareTransaction.ts";
+import { fetchEventRent } from "../priming/accountRent.ts";
 import { InboxAccounts } from "../priming/inboxAccounts.ts";
 import { fetchQuote, requestPrice } from "./priorityFees.ts";
 import { processTransactions } from "./processTransactions.ts";
@@ -78,7 +79,12 @@ export class SolanaSender implements ChainSender {
   }
 
   async settlementFee(): Promise<bigint> {
-    const [quote, rent] = await Promise.all([fetchQuote(this.#context), this.accounts.rent()]);
+    const { hasBridge } = this.#context;
+    // A burn locks the rent of its message, a settlement at most that of the payout account.
+    const [quote, rent] = await Promise.all([
+      fetchQuote(this.#context),
+      hasBridge ? fetchEventRent(this.#context) : this.accounts.rent(),
+    ]);
     const { computeUnitPriceMax } = this.#context.feeCeiling;
     const price = quote < computeUnitPriceMax ? quote : computeUnitPriceMax;
     return SIGNATURE_LAMPORTS + rent + (price * SETTLEMENT_UNITS) / MICRO_LAMPORTS + 1n;

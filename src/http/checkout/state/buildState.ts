@@ -220,8 +220,7 @@ function listInboxes({ intent, inboxes }: StateRow, { catalog, config, routes }:
       .filter((asset) => (token === "" ? findPayoutWay(intent, routes, asset) !== undefined : asset.token === token))
       .map((asset) => caip19(asset.chain, asset.token)),
     isPayoutInbox: index === 0,
-    paymentRequestUrl:
-      index === 0 && namespaceOf(chain) === "solana" ? `${config.baseUrl}/c/${intent.id}/solana-pay` : null,
+    paymentRequestUrl: namespaceOf(chain) === "solana" ? `${config.baseUrl}/c/${intent.id}/solana-pay` : null,
   }));
 }
 

@@ -83,6 +83,30 @@ const payTerms = recordSchema("The terms of the inbox on Solana.", {
   recoverAfter: { type: "integer", description: "Unix time in seconds." },
 });
 
+const hopTerms = recordSchema("The terms of an inbox on Solana that can only cross to the payout's chain.", {
+  version: { type: "integer" },
+  program: { ...solanaKey, description: "The inbox program." },
+  tokenProgram: { ...solanaKey, description: "The token program that owns the mint." },
+  kind: { type: "string", const: "hop" },
+  salt: { type: "string" },
+  mint: { ...solanaKey, description: "The token of the deposits." },
+  mintRecipient: { type: "string", description: "`inboxAddress` as 32 bytes.", pattern: "^0x0{24}[0-9a-f]{40}$" },
+  messenger: { ...solanaKey, description: "Circle's program that burns." },
+  minAmount: { ...units, description: "The least amount that is burned, in the mint's smallest units." },
+  domain: { type: "integer", description: "Circle's number of the payout's chain." },
+  routes: {
+    type: "array",
+    description: "The fast way, then the standard one.",
+    items: recordSchema("A way over the bridge.", {
+      feePpmMax: { type: "integer", description: "The highest fee, in millionths of the amount." },
+      finalityThreshold: { type: "integer", description: "2000 waits for finality, 1000 does not." },
+    }),
+  },
+  rentRecipient: { ...solanaKey, description: "Receives the rent of closed accounts, and never a token." },
+  recovery: { ...solanaKey, description: "The key that may rescue." },
+  recoverAfter: { type: "integer", description: "Unix time in seconds." },
+});
+
 const inboxTerms = {
   ...recordSchema(
     "The terms that determine the inbox address, so that anyone can compute it. Keep the response of each create, outside this service: with these terms and the keys of your wallets every deposit can be recovered without it, and without them none can.",
@@ -98,6 +122,12 @@ const inboxTerms = {
         ...payTerms,
         description:
           "For a payout on Solana: the terms of `inboxAddress`. The fields beside it are those of an EVM inbox that takes no deposit.",
+      },
+      solanaRoutes: {
+        type: "array",
+        items: hopTerms,
+        description:
+          "For a payout on an EVM chain: the terms of its inboxes on Solana, one for each mint that crosses; absent where the account has no recovery key there. Shown where `routes` are.",
       },
     },
   ),
