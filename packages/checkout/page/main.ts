@@ -322,9 +322,7 @@ async function pay(walletId: string): Promise<void> {
     known: state.deposits.map(({ depositId }) => depositId),
   };
   const { reason } = await payer.pay(asked, (hand) =>
-    here === undefined
-      ? solana.pay(walletId, { state, origin, inbox, units, hand })
-      : payWithWallet(here, transfer, hand),
+    here === undefined ? solana.pay(walletId, { state, transfer, hand }) : payWithWallet(here, transfer, hand),
   );
   if (reason === UNKNOWN_CHAIN) return openOnTop(wallet.name);
 }

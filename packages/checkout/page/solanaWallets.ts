@@ -1,4 +1,4 @@
-import type { CheckoutInbox, CheckoutOrigin, CheckoutOrigins, CheckoutState } from "../src/checkoutState.ts";
+import type { CheckoutOrigin, CheckoutOrigins, CheckoutState } from "../src/checkoutState.ts";
 import type { AddressCheck, ShownWallet } from "../src/situation.ts";
 import { shownWallet } from "./browserWallets.ts";
 import type * as Part from "./solana/part.ts";
@@ -7,9 +7,7 @@ import type { WalletReply } from "./walletReply.ts";
 
 type Payment = {
   readonly state: CheckoutState;
-  readonly origin: CheckoutOrigin;
-  readonly inbox: CheckoutInbox;
-  readonly units: bigint;
+  readonly transfer: { readonly origin: CheckoutOrigin; readonly to: string; readonly units: bigint };
   readonly hand: () => boolean;
 };
 
@@ -37,8 +35,9 @@ export class SolanaWallets {
     return { outcome: "unchecked" };
   }
 
-  async pay(walletId: string, { state, origin, inbox: { address }, units, hand }: Payment): Promise<WalletReply> {
+  async pay(walletId: string, { state, transfer, hand }: Payment): Promise<WalletReply> {
     const wallet = this.#wallets.find(({ name }) => `solana ${name}` === walletId);
+    const { origin, to: address, units } = transfer;
     const { solana, solanaRoutes = [] } = state.terms;
     const terms = [solana, ...solanaRoutes].find((each) => each?.mint === origin.tokenAddress);
     if (wallet === undefined || terms === undefined || this.#part === undefined) return {};
