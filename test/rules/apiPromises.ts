@@ -103,6 +103,7 @@ export const API_PROMISES: readonly ApiPromise[] = [
   apiPromise("D29", "issuing a source inbox"),
   apiPromise("D30", "view hints"),
   apiPromise("D42", "payouts on Solana: address, token account, terms, recovery"),
+  apiPromise("D42a", "payers on Solana for payouts on EVM chains: recovery key, terms, address"),
   apiPromise("D31", "the terms determine the inbox address"),
   apiPromise("D47", "what a payer is asked for, and when a payment is shown as paid, follow from the intent alone"),
   apiPromise("D53", "a key may be bound to the account's default destination of a namespace"),
