@@ -14,6 +14,7 @@ import { verifyInboxProgram } from "./chain/solana/verifyInboxProgram.ts";
 import { isEvmChainConfig, type Config, type WatchedChainConfig } from "./config/config.ts";
 import { outboundPolicy } from "./config/outbound.ts";
 import { openDatabase, type Db } from "./db/database.ts";
+import { createSchema } from "./db/postgres/createSchema.ts";
 import { DatabaseUnusable } from "./db/errors.ts";
 import { analyzeTables, migrate, pendingMigrations } from "./db/migrate.ts";
 import { openServerClock } from "./db/serverClock.ts";
@@ -56,7 +57,8 @@ export type OpenOptions = {
  */
 export async function openWorld(config: Config, options: OpenOptions): Promise<World> {
   const { log, chains = openChains(config, log) } = options;
-  const db = await openConfiguredDatabase(config, options);
+  const mayCreate = (options.schema ?? "migrate") === "migrate";
+  const db = await openConfiguredDatabase(config, { ...options, mayCreate });
   try {
     const clock = await openServerClock(db);
     const catalog = buildCatalog(config);
@@ -118,7 +120,7 @@ export async function migrateDatabase(
   config: Config,
   options: Pick<OpenOptions, "log" | "onFatal">,
 ): Promise<string[]> {
-  const db = await openConfiguredDatabase(config, options);
+  const db = await openConfiguredDatabase(config, { ...options, mayCreate: true });
   try {
     const clock = await openServerClock(db);
     return await migrateAndAnalyze(db, clock);
@@ -239,7 +241,7 @@ async function listenForMetrics(world: World, server: FastifyInstance): Promise<
 
 async function openConfiguredDatabase(
   config: Config,
-  { onFatal, snapshot }: Pick<OpenOptions, "onFatal" | "snapshot">,
+  { onFatal, snapshot, mayCreate }: Pick<OpenOptions, "onFatal" | "snapshot"> & { mayCreate: boolean },
 ): Promise<Db> {
   const { database } = config;
   if (database.kind === "pglite") {
@@ -247,7 +249,8 @@ async function openConfiguredDatabase(
     return openDatabase({ directory, onAbort: onFatal, ...(snapshot === undefined ? {} : { snapshot }) });
   }
   try {
-    return await openDatabase({ url: database.url });
+    if (mayCreate && database.schema !== undefined) await createSchema(database.url, database.schema);
+    return await openDatabase({ url: database.url, schema: database.schema });
   } catch (error) {
     if (error instanceof DatabaseUnusable) throw error;
     const reason = error instanceof Error ? error.message : String(error);

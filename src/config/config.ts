@@ -249,7 +249,10 @@ export type OutboundConfig = { allow: readonly string[]; deny: readonly string[]
 /** Where `/metrics` is served, apart from the API. */
 export type MetricsConfig = { host: string; port: number };
 
-export type DatabaseConfig = { kind: "postgres"; url: string } | { kind: "pglite"; directory: string | undefined };
+/** `schema` holds every table of this installation; by default the first that exists of the role's search_path. */
+export type DatabaseConfig =
+  | { kind: "postgres"; url: string; schema?: string | undefined }
+  | { kind: "pglite"; directory: string | undefined };
 
 export type Config = {
   /** What this process does. Absent: everything. */

@@ -59,7 +59,7 @@ const CONFIG_KEYS = [
   "metrics",
 ] as const;
 const LISTEN_KEYS = ["host", "port"] as const;
-const DATABASE_KEYS = ["url", "directory", "allowEmbeddedLive"] as const;
+const DATABASE_KEYS = ["url", "schema", "directory", "allowEmbeddedLive"] as const;
 
 const PORT_DEFAULT = 8_787;
 const LEAVE_MS_DEFAULT = 2_000;
@@ -72,6 +72,7 @@ const FEE_BPS_MAX = 1_000;
 
 const ENV_VARIABLES = [
   "TRIBUTARY_DATABASE_URL",
+  "TRIBUTARY_DATABASE_SCHEMA",
   "TRIBUTARY_PORT",
   "TRIBUTARY_HOST",
   "TRIBUTARY_BASE_URL",
@@ -197,15 +198,25 @@ function applyEnvironment(section: ConfigSection, variables: ProcessEnvironment)
   }
   const getVariable = (name: string) => (variables[name] === "" ? undefined : variables[name]);
   const url = getVariable("TRIBUTARY_DATABASE_URL");
+  const schema = getVariable("TRIBUTARY_DATABASE_SCHEMA");
   return {
     path: section.path,
     fields: {
       ...section.fields,
       ...(getVariable("TRIBUTARY_BASE_URL") === undefined ? {} : { baseUrl: getVariable("TRIBUTARY_BASE_URL") }),
       ...(getVariable("TRIBUTARY_LOG_LEVEL") === undefined ? {} : { logLevel: getVariable("TRIBUTARY_LOG_LEVEL") }),
-      ...(url === undefined ? {} : { database: { url } }),
+      ...(url === undefined && schema === undefined
+        ? {}
+        : { database: overrideDatabase(section.fields["database"], { url, schema }) }),
     },
   };
+}
+
+/** A URL in the environment replaces the database of the file, but not its schema. */
+function overrideDatabase(value: unknown, { url, schema }: { url: string | undefined; schema: string | undefined }) {
+  const fields = typeof value === "object" && value !== null ? { ...value } : {};
+  const kept = url === undefined ? fields : { url, ...("schema" in fields ? { schema: fields.schema } : {}) };
+  return schema === undefined ? kept : { ...kept, schema };
 }
 
 function readListen(section: ConfigSection, variables: ProcessEnvironment): Config["listen"] {
@@ -262,7 +273,11 @@ function readDatabase(
     // The error does not quote the URL, because it may contain a password.
     if (url === undefined)
       throw new ConfigError(`database.url: the value is not accepted; give ${rules.postgresUrl.expected}.`);
-    return { kind: "postgres", url };
+    if (!hasField(database, "schema")) return { kind: "postgres", url };
+    return { kind: "postgres", url, schema: readField(database, "schema", rules.schemaName) };
+  }
+  if (hasField(database, "schema")) {
+    throw new ConfigError("database.schema: the embedded database has one schema; give a url (PostgreSQL).");
   }
   const allowed = readField(database, "allowEmbeddedLive", { ...rules.flag, fallback: false });
   if (environment === "live" && !allowed) {

@@ -32,6 +32,12 @@ export const slug: FieldRule<string> = {
   parse: (value) => (typeof value === "string" && /^[a-z0-9][a-z0-9-]{0,31}$/.test(value) ? value : undefined),
 };
 
+/** A name that needs no quotes, and that PostgreSQL does not reserve. */
+export const schemaName: FieldRule<string> = {
+  expected: "up to 63 lower-case letters, digits and underscores that begin with a letter, and not with pg_",
+  parse: (value) => (typeof value === "string" && /^(?!pg_)[a-z][a-z0-9_]{0,62}$/.test(value) ? value : undefined),
+};
+
 export const environmentVariable: FieldRule<string> = {
   expected: "the name of an environment variable",
   isSecret: true,

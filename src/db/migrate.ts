@@ -3,7 +3,10 @@ import type { Db, Tx } from "./database.ts";
 import { DatabaseUnusable, isForbidden } from "./errors.ts";
 import { migrations as allMigrations, type Migration } from "./migrations/list.ts";
 
-/** The key of the advisory lock around migrations. The value is arbitrary and must never change. */
+/**
+ * The first half of the key of the advisory lock around migrations. Locks belong to the database, so the second half is
+ * the schema. The value is arbitrary and must never change.
+ */
 const MIGRATION_LOCK = 7_274_836;
 
 /** In every database of the time before the first release. Its tables have other names. */
@@ -95,7 +98,7 @@ async function applyNext(tx: Tx, { appliedAt, migrations }: Required<MigrateOpti
   // A migration may run long, and so may the wait for another process that applies one.
   await sql`set local statement_timeout = 0`.execute(tx);
   await sql`set local lock_timeout = 0`.execute(tx);
-  await sql`select pg_advisory_xact_lock(${MIGRATION_LOCK})`.execute(tx);
+  await sql`select pg_advisory_xact_lock(${MIGRATION_LOCK}::int4, hashtext(current_schema()))`.execute(tx);
   await sql`create table if not exists migration (name text primary key, applied_at timestamptz not null)`.execute(tx);
   const next = listPending(await appliedNames(tx), migrations)[0];
   if (next === undefined) return undefined;

@@ -13,7 +13,7 @@ import { KEEP_MS_MAX, LOOK_MS_MAX, type PrimedAccount } from "./primedAccount.ts
 
 export type AccountKey = { readonly chain: Caip2; readonly intentId: string; readonly token: string };
 
-/** The first half of the advisory lock's key. The value is arbitrary; no other lock of this service uses two keys. */
+/** The first half of the advisory lock's key. The value is arbitrary. Locks belong to the database, so the second half names the schema too. */
 const ADMISSION_LOCK = 1_347_570_253;
 const HOUR_MS = 3_600_000;
 
@@ -42,7 +42,9 @@ export async function insertWithinLimits(
   limits: PrimingConfig,
 ): Promise<boolean> {
   const { chain, intentId, accountId, token, at } = account;
-  await sql`select pg_advisory_xact_lock(${ADMISSION_LOCK}::int4, hashtext(${chain}))`.execute(tx);
+  await sql`select pg_advisory_xact_lock(${ADMISSION_LOCK}::int4, hashtext(current_schema() || ' ' || ${chain}))`.execute(
+    tx,
+  );
   const { rows } = await sql`
     insert into primed_account (chain, intent_id, account_id, token, status, keep_until, retry_at, created_at)
     select ${chain}, ${intentId}, ${accountId}, ${token}, 'planned', ${addMs(at, limits.keepMs)}, ${at}, ${at}

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
+import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import { HUB } from "../../src/dev/chains/contracts.ts";
 import { openDatabase, type Db } from "../../src/db/database.ts";
 import { startTestChain, type TestChain } from "../support/chain.ts";
@@ -8,7 +9,12 @@ import { renderCli } from "../support/cli.ts";
 import { createDatabaseOn, startOwnServer } from "../support/database.ts";
 import { chooseFreePort } from "../support/freePort.ts";
 import { addMerchant } from "../support/merchants.ts";
-import { openInstallation, type RunningService, type ServiceInstallation } from "../support/serviceInstallation.ts";
+import {
+  chainFields,
+  openInstallation,
+  type RunningService,
+  type ServiceInstallation,
+} from "../support/serviceInstallation.ts";
 
 // Processes that do different things on one database, as on several machines.
 
@@ -34,7 +40,9 @@ describe("processes with roles", () => {
     closing.defer(() => db.close());
     const wallet = `0x${"27".repeat(20)}`;
     merchant = await addMerchant(db, { feeBps: 0, chainReference: String(chain.chainId), wallet });
-    installation = await openInstallation({ chain, databaseUrl, port: await chooseFreePort() });
+    const gasAccount = DEV_ACCOUNTS.operator.address;
+    const config = { chains: [chainFields(chain, { gasAccount, pollMs: 100, settleAfterMs: 0 })] };
+    installation = await openInstallation({ chain, databaseUrl, port: await chooseFreePort(), config });
     closing.defer(() => installation.remove());
   });
   after(() => closing.disposeAsync());

@@ -170,7 +170,6 @@ export function chainFields(chain: InstallationChain, more: object = {}): object
     explorerUrl: "http://127.0.0.1:1",
     native: { name: "Ether", symbol: "ETH", decimals: 18 },
     gasKeyEnv: "TEST_GAS_KEY",
-    gasAccount: DEV_ACCOUNTS.operator.address,
     finality: [{ confirmations: 1 }],
     tokens: [{ symbol: "USDC", address: chain.usdc.address, decimals: 6, minimumUnits: "0" }],
     ...more,

@@ -4,7 +4,7 @@ import { getDecoder } from "../decoders.ts";
 import { statementName, Session, SessionDriver, type StatementResult } from "../driver.ts";
 import { endsSession, isReadOnlyServer } from "../errors.ts";
 import { systemTimer } from "../../kernel/clock.ts";
-import { checkSession } from "./serverChecks.ts";
+import { checkSchema, checkSession } from "./serverChecks.ts";
 import { StatementBatcher } from "./statementBatcher.ts";
 import type { TransactionGuard } from "../transactionGuard.ts";
 import { StatementBatch, type Outcome, type Parameters } from "./statementBatch.ts";
@@ -21,6 +21,8 @@ const LIFETIME_S = 600;
 export type PostgresOptions = {
   /** postgres://user:password@host/database */
   url: string;
+  /** The schema of every table; by default the first that exists of the role's search_path. */
+  schema?: string | undefined;
   /** The most connections of this process; 10 by default. */
   poolSizeMax?: number;
   /** The timeout of one statement, in milliseconds; 15,000 by default. */
@@ -37,6 +39,7 @@ export type PostgresOptions = {
 function clientOptions(options: PostgresOptions): pg.ClientConfig {
   return {
     connectionString: options.url,
+    ...(options.schema === undefined ? {} : { options: `-c search_path=${options.schema}` }),
     application_name: "tributary",
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
@@ -132,6 +135,8 @@ export class PooledDriver extends SessionDriver<PooledSession> {
     const checkedAtMs = this.#checkedAtMs.get(client);
     const dueAtMs = Math.max(startedAtMs - CHECK_INTERVAL_MS, this.#suspectAtMs);
     if (checkedAtMs !== undefined && checkedAtMs > dueAtMs) return;
+    if (checkedAtMs === undefined && this.#options.schema !== undefined)
+      await checkSchema(client, this.#options.schema);
     await checkSession(client, checkedAtMs === undefined ? this.#sessionSettings() : []);
     this.#checkedAtMs.set(client, startedAtMs);
   }

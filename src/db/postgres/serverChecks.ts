@@ -30,6 +30,21 @@ export async function checkSession(client: pg.ClientBase, settings: readonly str
 }
 
 /**
+ * Throws DatabaseUnusable when the session does not use the schema: it does not exist, the role may not use it, or a
+ * pooler dropped the setting, and every statement would reach the tables of somebody else.
+ */
+export async function checkSchema(client: pg.ClientBase, schema: string): Promise<void> {
+  const { rows } = await client.query<{ present: string | null }>("select current_schema() as present");
+  const present = rows[0]?.present ?? null;
+  if (present === schema) return;
+  throw new DatabaseUnusable(
+    present === null
+      ? `there is no schema "${schema}" that the role of this database may use: create it with \`create schema ${schema}\`, or run \`tributary migrate\``
+      : `sessions use the schema "${present}" instead of "${schema}": the URL sets another search_path, or a pooler between drops start-up options`,
+  );
+}
+
+/**
  * Throws DatabaseUnusable when the server is too old, loses committed transactions on a power failure, or cannot store
  * every text.
  */
