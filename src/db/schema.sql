@@ -1228,7 +1228,7 @@ create table webhook_attempt (
 );
 alter table webhook_attempt add constraint webhook_attempt_endpoint_number_delivery_number_fkey foreign key (endpoint_number, delivery_number) references webhook_delivery(endpoint_number, number) on delete cascade;
 
--- account_notification: written by triggers
+-- account_notification: written by src/webhook/notice/noticeStore.ts
 create table account_notification (
   account_id text not null,
   url text not null,
