@@ -635,6 +635,213 @@ export type EventList = {
   next_cursor: string;
 };
 
+/** A change of an intent. */
+export type PaymentIntentEvent = {
+  /** Opaque. */
+  id: string;
+  object: "event";
+  type: "payment_intent.created" | "payment_intent.partially_paid" | "payment_intent.paid" | "payment_intent.settled" | "payment_intent.reopened" | "payment_intent.reversed" | "payment_intent.archived";
+  /** From 1 and without gaps, per account. 0 for a test event, which is in no feed. */
+  sequence: number;
+  livemode: boolean;
+  /** The version of this format. */
+  apiVersion: string;
+  /** ISO 8601 in UTC. */
+  createdAt: string;
+  /** Null for an event of the account itself. */
+  intentId: string | null;
+  /** The one of its intent. */
+  merchantReference: string | null;
+  /** What changed. */
+  data: {
+    object: PaymentIntent;
+    /** The changed fields with their earlier values; null for a new resource. */
+    previous: JsonObject | null;
+  };
+};
+
+/** An address was issued for an origin. */
+export type SourceInboxEvent = {
+  /** Opaque. */
+  id: string;
+  object: "event";
+  type: "source_inbox.issued";
+  /** From 1 and without gaps, per account. 0 for a test event, which is in no feed. */
+  sequence: number;
+  livemode: boolean;
+  /** The version of this format. */
+  apiVersion: string;
+  /** ISO 8601 in UTC. */
+  createdAt: string;
+  /** Null for an event of the account itself. */
+  intentId: string | null;
+  /** The one of its intent. */
+  merchantReference: string | null;
+  /** What changed. */
+  data: {
+    /** The address of an intent on one origin. */
+    object: {
+      object: "source_inbox";
+      /** Opaque. */
+      intentId: string;
+      address: string;
+      /** A CAIP-10 account id. */
+      caip10: string;
+      /** Solana alone: the token account of the address. */
+      tokenAccount?: string | undefined;
+      /** Solana alone: the token that the inbox takes. */
+      mint?: string | undefined;
+      /** Solana alone: the inbox program. */
+      program?: string | undefined;
+    };
+    /** The changed fields with their earlier values; null for a new resource. */
+    previous: JsonObject | null;
+  };
+};
+
+/** A change of a deposit. */
+export type DepositEvent = {
+  /** Opaque. */
+  id: string;
+  object: "event";
+  type: "deposit.seen" | "deposit.confirmed" | "deposit.counted" | "deposit.held" | "deposit.dropped";
+  /** From 1 and without gaps, per account. 0 for a test event, which is in no feed. */
+  sequence: number;
+  livemode: boolean;
+  /** The version of this format. */
+  apiVersion: string;
+  /** ISO 8601 in UTC. */
+  createdAt: string;
+  /** Null for an event of the account itself. */
+  intentId: string | null;
+  /** The one of its intent. */
+  merchantReference: string | null;
+  /** What changed. */
+  data: {
+    /** One transfer into an inbox of the intent, and its status. */
+    object: {
+      object: "deposit";
+      /** Opaque. */
+      depositId: string;
+      /** Opaque. */
+      intentId: string;
+      /** `seen` is on chain and not final. `confirmed` is final and waits because it is below the minimum. `counted` counts towards the price. `held` does not, for the `reason` given. `dropped` is no longer on chain. */
+      status: "seen" | "confirmed" | "counted" | "held" | "dropped";
+      /** In the deposited token's smallest units. */
+      amountUnits: string;
+      /** In the payout token's smallest units; 0 until it is counted. */
+      countedUnits: string;
+      token: Token;
+      /** A CAIP-19 asset id. */
+      caip19: string;
+      /** The sender, from the token's transfer event. */
+      from: string;
+      /** The transaction hash or signature. */
+      txHash: string;
+      /** Its position among the transfers of its transaction. */
+      position: number;
+      blockNumber: number;
+      blockHash: string;
+      /** The number of blocks from its own to the newest, both included. */
+      confirmations: number;
+      /** The confirmations that make it final; null when seconds or the chain's own finality decide. */
+      requiredConfirmations: number | null;
+      /** The seconds after which it is final, from its block to the newest on the chain's own clock; null when confirmations or the chain's own finality decide. */
+      requiredSeconds: number | null;
+      /** True when the intent was no longer active at its arrival. It is still paid out. */
+      late: boolean;
+      /** The reason that it is held, waits or was dropped. */
+      reason: string | null;
+      /** The settlement that paid it out. */
+      settlementId: string | null;
+      /** ISO 8601 in UTC. */
+      seenAt: string;
+      /** ISO 8601 in UTC. */
+      countedAt: string | null;
+      /** Of many small transfers that count together: their number. */
+      depositCount?: number | undefined;
+    };
+    /** The changed fields with their earlier values; null for a new resource. */
+    previous: JsonObject | null;
+  };
+};
+
+/** A change of a settlement. */
+export type SettlementEvent = {
+  /** Opaque. */
+  id: string;
+  object: "event";
+  type: "settlement.submitted" | "settlement.bridging" | "settlement.landed" | "settlement.held" | "settlement.failed";
+  /** From 1 and without gaps, per account. 0 for a test event, which is in no feed. */
+  sequence: number;
+  livemode: boolean;
+  /** The version of this format. */
+  apiVersion: string;
+  /** ISO 8601 in UTC. */
+  createdAt: string;
+  /** Null for an event of the account itself. */
+  intentId: string | null;
+  /** The one of its intent. */
+  merchantReference: string | null;
+  /** What changed. */
+  data: {
+    object: Settlement;
+    /** The changed fields with their earlier values; null for a new resource. */
+    previous: JsonObject | null;
+  };
+};
+
+/** An endpoint fails or was disabled. */
+export type WebhookEndpointEvent = {
+  /** Opaque. */
+  id: string;
+  object: "event";
+  type: "webhook_endpoint.failing" | "webhook_endpoint.disabled";
+  /** From 1 and without gaps, per account. 0 for a test event, which is in no feed. */
+  sequence: number;
+  livemode: boolean;
+  /** The version of this format. */
+  apiVersion: string;
+  /** ISO 8601 in UTC. */
+  createdAt: string;
+  /** Null for an event of the account itself. */
+  intentId: string | null;
+  /** The one of its intent. */
+  merchantReference: string | null;
+  /** What changed. */
+  data: {
+    object: WebhookEndpoint;
+    /** The changed fields with their earlier values; null for a new resource. */
+    previous: JsonObject | null;
+  };
+};
+
+/** A change of the account itself, or of its feed. */
+export type AccountEvent = {
+  /** Opaque. */
+  id: string;
+  object: "event";
+  type: "account.updated" | "account.feed_restored";
+  /** From 1 and without gaps, per account. 0 for a test event, which is in no feed. */
+  sequence: number;
+  livemode: boolean;
+  /** The version of this format. */
+  apiVersion: string;
+  /** ISO 8601 in UTC. */
+  createdAt: string;
+  /** Null for an event of the account itself. */
+  intentId: string | null;
+  /** The one of its intent. */
+  merchantReference: string | null;
+  /** What changed. */
+  data: {
+    /** The account after the change; of `account.feed_restored`, `lastSequence` and `nextSequence`. */
+    object: JsonObject;
+    /** The changed fields with their earlier values; null for a new resource. */
+    previous: JsonObject | null;
+  };
+};
+
 /** A URL that gets events. */
 export type WebhookEndpoint = {
   object: "webhook_endpoint";

@@ -15,6 +15,7 @@ import { metadataLevels } from "./records/metadata.ts";
 import { intentOrigins, recordedView, settleRail, sourceInbox, sourceOrigin, token } from "./records/origins.ts";
 import { createdPaymentIntent, paymentIntent } from "./records/paymentIntent.ts";
 import { settlement } from "./records/settlement.ts";
+import { TYPED_EVENTS } from "./records/typedEvents.ts";
 
 export const paymentIntentList = listSchema(paymentIntent, "payment intents");
 export const depositList = listSchema(deposit, "deposits");
@@ -38,6 +39,7 @@ export const COMPONENTS: Readonly<Record<string, JsonSchema>> = {
   RecordedView: recordedView,
   Event: event,
   EventList: eventList,
+  ...TYPED_EVENTS,
   WebhookEndpoint: webhookEndpoint,
   WebhookEndpointWithSecret: webhookEndpointWithSecret,
   WebhookEndpointList: webhookEndpointList,

@@ -6,6 +6,7 @@ import { RESPONSE_HEADERS } from "./responseHeaders.ts";
 import type { JsonObject } from "./jsonObject.ts";
 import { GROUP_DESCRIPTIONS, buildOperationObject, requestBodySchemas } from "./operationObject.ts";
 import { PARAMETERS } from "./parameters.ts";
+import { buildWebhooks } from "./webhooksObject.ts";
 
 const DESCRIPTION = `Payment intents for stablecoins: each has a deposit inbox that a payer funds by a transfer, and that can only be emptied to the
 merchant's own wallet.
@@ -33,6 +34,7 @@ export function buildOpenApiDocument(baseUrl: string): JsonObject {
     tags: Object.entries(GROUP_DESCRIPTIONS).map(([name, description]) => ({ name, description })),
     security: [],
     paths,
+    webhooks: buildWebhooks(),
     components: {
       schemas: { ...componentSchemas(), ...requestBodySchemas(OPERATIONS) },
       parameters: PARAMETERS,
