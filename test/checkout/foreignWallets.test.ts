@@ -1,14 +1,20 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { before, describe, test } from "node:test";
 import { createWallet, installMockWallet } from "@johanneskares/wallet-mock";
 import { injectHeadlessWeb3Provider, Web3RequestKind as kinds } from "headless-web3-provider/dist/module.mjs";
+import { decodeBase58 } from "@tributary/inbox/solana/base58";
 import type { Browser, Page } from "playwright-core";
 import { defineChain, http, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
+import { buildPaymentRequestUri } from "../../packages/checkout/src/paymentUri.ts";
 import { createKeypair } from "../../packages/local-solana/src/keypairs.ts";
 import { createApiClient } from "../../src/operator/client/apiClient.ts";
 import { createSolanaPayer } from "../../src/operator/client/solanaPayer.ts";
 import { skipWithoutChromium } from "../support/browser.ts";
+import { bundlePage } from "../support/bundlePage.ts";
 import { installBurnerWallet } from "../support/burnerWallet.ts";
 import { evmChains, solanaOf, solanaPayout, useDevWorld } from "../support/devWorld.ts";
 import { sharedBrowser } from "../support/sharedBrowser.ts";
@@ -125,6 +131,31 @@ describe("a payer with a wallet of another author", { skip: skipWithoutChromium 
         const payer = await createSolanaPayer({ rpcUrl, privateKey: world.dev.ready.solana.payer.privateKey });
         await payer.transfer(mint, address, BigInt(PRICE));
         await page.getByText("Pay with Burner Wallet").click();
+      },
+    });
+  });
+
+  test("a wallet with the SDK of Solana Pay reads the page's code, and pays with the transaction that the link gives", async (t) => {
+    const { rpcUrl } = solanaOf(world.dev);
+    const seed = [...(decodeBase58(world.dev.ready.solana.payer.privateKey) ?? []).slice(0, 32)];
+    const intent = await createIntent(solanaPayout(world.dev));
+    const link = `${intent.checkoutUrl}/solana-pay`;
+    // Another origin than the service's.
+    const site = createServer((_request, response) => response.setHeader("content-type", "text/html").end());
+    await once(site.listen(0, "127.0.0.1"), "listening");
+    t.after(() => site.close());
+    const { port } = site.address() as AddressInfo;
+    await withReadyPage(intent, {
+      install: async () => undefined,
+      use: async (page) => {
+        const wallet = await page.context().newPage();
+        await wallet.addInitScript(await bundlePage("solanaPayPage.ts"));
+        await wallet.goto(`http://127.0.0.1:${port}`);
+        const call = (name: string, input: unknown) => wallet.evaluate<string>(`${name}(${JSON.stringify(input)})`);
+        // Codes of a service that is open to payers have https: the SDK reads no other link.
+        const secure = link.replace(/^http:/, "https:");
+        assert.equal(await call("readLink", buildPaymentRequestUri(secure)), secure);
+        await call("payByLink", { link, rpcUrl, seed });
       },
     });
   });

@@ -32,6 +32,30 @@ declare module "@solana/web3.js" {
     static deserialize(bytes: Uint8Array): VersionedTransaction;
     serialize(): Uint8Array;
   }
+
+  export class PublicKey {}
+
+  export class Keypair {
+    readonly publicKey: PublicKey;
+    static fromSeed(seed: Uint8Array): Keypair;
+  }
+
+  export class Transaction {
+    sign(...signers: Keypair[]): void;
+    serialize(): Uint8Array;
+  }
+
+  export class Connection {
+    constructor(url: string, commitment: "confirmed");
+    sendRawTransaction(bytes: Uint8Array): Promise<string>;
+  }
+}
+
+declare module "@solana/pay" {
+  import type { Connection, PublicKey, Transaction } from "@solana/web3.js";
+
+  export function parseURL(code: string): { link: URL } | { recipient: PublicKey };
+  export function fetchTransaction(connection: Connection, account: PublicKey, link: string): Promise<Transaction>;
 }
 
 declare module "@solana/wallet-adapter-unsafe-burner" {
