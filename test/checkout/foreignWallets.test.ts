@@ -137,7 +137,7 @@ describe("a payer with a wallet of another author", { skip: skipWithoutChromium 
 
   test("a wallet with the SDK of Solana Pay reads the page's code, and pays with the transaction that the link gives", async (t) => {
     const { rpcUrl } = solanaOf(world.dev);
-    const seed = [...(decodeBase58(world.dev.ready.solana.payer.privateKey) ?? []).slice(0, 32)];
+    const seed = Array.from(decodeBase58(world.dev.ready.solana.payer.privateKey)?.subarray(0, 32) ?? []);
     const intent = await createIntent(solanaPayout(world.dev));
     const link = `${intent.checkoutUrl}/solana-pay`;
     // Another origin than the service's.
