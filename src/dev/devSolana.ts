@@ -1,4 +1,11 @@
+import { readFileSync } from "node:fs";
+import { toMessageAccount } from "@tributary/recover/bridge/burnMessage";
+import { hexToBytes, type Hex } from "viem";
 import type { SolanaChainConfig } from "../config/config.ts";
+import { solanaCctp } from "../config/solana/cctp.ts";
+import { installBridge } from "../../packages/local-solana/src/installBridge.ts";
+import type { BridgeSide, ForeignSide } from "./chains/bridge.ts";
+import { DEV_ACCOUNTS } from "./devAccounts.ts";
 import { associatedTokenProgram, systemProgram, token2022Program, tokenProgram } from "@tributary/inbox/solana/keys";
 import { nameOfRole } from "./explorer/explorerPages.ts";
 import { caip2 } from "../kernel/caip.ts";
@@ -23,6 +30,10 @@ export type DevSolana = {
   /** Sends deposits; holds lamports and every token. The private key is the base58 of 64 bytes. */
   payer: { address: string; privateKey: string };
   payoutWallet: string;
+  /** Recovery keys of the demo merchants. */
+  recoveryKeys: readonly string[];
+  /** Joins the bridge of the other chains, which carries USDC. */
+  joinBridge(sides: readonly BridgeSide[]): ForeignSide;
   /** The payer's account for the demo shop, and the wallet that receives its payments. */
   wallet: PayerWallet;
   shopWallet: string;
@@ -35,6 +46,7 @@ const NAME = "Dev Solana";
 const SLUG = "dev-solana";
 /** While nobody looks at a page. */
 const POLL_MS = 2_000;
+const CCTP_PROGRAM = new URL("../../programs/build/cctp.so", import.meta.url);
 const COMPUTE_BUDGET_PROGRAM = "ComputeBudget111111111111111111111111111111";
 const BLOCKS_BEFORE = 200;
 /** As the EVM chains of the dev world, it is final after two blocks more. */
@@ -57,10 +69,27 @@ export async function startDevSolana(clock: Clock, stateDirectory: string | unde
     names: nameAccounts(),
     payer: { address: payer.address, privateKey: encodeKeyPair(payer) },
     payoutWallet: payoutFirst.address,
+    recoveryKeys: [SOLANA_ACCOUNTS.recoveryFirst.address, SOLANA_ACCOUNTS.recoverySecond.address],
+    joinBridge: (sides) => joinBridge(solana, sides),
     wallet: createPayerWallet(solana),
     shopWallet: payoutSecond.address,
     stop: () => solana.stop(),
   };
+}
+
+/** Doubles of Circle's programs, whose messages the local bridge's service signs. */
+function joinBridge(solana: LocalSolana, sides: readonly BridgeSide[]): ForeignSide {
+  const word = (address: string) => toMessageAccount(address) as Hex;
+  const mint = LOCAL_MINTS.USDC.address;
+  installBridge(solana, {
+    elf: new Uint8Array(readFileSync(CCTP_PROGRAM)),
+    mint,
+    attesters: [hexToBytes(word(DEV_ACCOUNTS.attester.address))],
+    remotes: sides.map(({ token, bridge: { domain, messenger } }) => {
+      return { domain, messenger: hexToBytes(word(messenger)), token: hexToBytes(word(token)) };
+    }),
+  });
+  return { domain: solanaCctp.domain, messenger: word(solanaCctp.messenger), token: word(mint) };
 }
 
 function nameAccounts(): Map<string, string> {
@@ -76,6 +105,8 @@ function nameAccounts(): Map<string, string> {
     [associatedTokenProgram, "token account program"],
     [systemProgram, "system program"],
     [COMPUTE_BUDGET_PROGRAM, "compute budget program"],
+    [solanaCctp.messenger, "bridge's messenger"],
+    [solanaCctp.transmitter, "bridge's transmitter"],
   ];
   return new Map([...accounts, ...mints, ...programs]);
 }
@@ -118,7 +149,9 @@ function devSolanaChain({ reference, url, wsUrl }: LocalSolana, baseUrl: string)
       minimumUnits: 10n ** BigInt(decimals - 2),
       isOrigin: true,
       isRail: true,
+      ...(symbol === LOCAL_MINTS.USDC.symbol && { bridge: "cctp-v2" as const }),
     })),
+    cctp: solanaCctp,
     defaultToken: "USDC",
     program: LOCAL_INBOX_PROGRAM,
     feePayer: operator.address,

@@ -21,23 +21,26 @@ const MERCHANTS: readonly { name: string; payout: DevRole; recovery: DevRole; ch
 /** Stored beside chains and database, because keys cannot be restored from their hashes. */
 type DevState = { genesisHashes: Record<string, string>; accounts: ManifestAccount[] };
 
+/** `solanaKeys`: the merchants' recovery keys on Solana, in their order. */
+type MerchantParts = { chains: readonly LocalChain[]; solanaKeys: readonly string[] };
+
 /**
  * Restores the demo merchants of a stored world, or creates new ones.
  * @throws CommandError when the directory's chains, database and merchants do not match.
  */
 export async function restoreMerchants(
   world: World,
-  directory: string | undefined,
-  chains: readonly LocalChain[],
+  { directory, ...parts }: MerchantParts & { directory: string | undefined },
 ): Promise<ManifestAccount[]> {
-  if (directory === undefined) return createMerchants(world, chains);
+  const { chains } = parts;
+  if (directory === undefined) return createMerchants(world, parts);
   const file = join(directory, "world.json");
   const stored = readDevState(file);
   const genesisHashes = Object.fromEntries(chains.map((chain) => [chain.caip2, chain.genesisHash]));
   if (stored === undefined) {
     if ((await listAccounts(world, { limit: 1 })).length > 0)
       throw stateMismatch(directory, "has a database but no world.json");
-    const accounts = await createMerchants(world, chains);
+    const accounts = await createMerchants(world, parts);
     writeFileSync(file, `${JSON.stringify({ genesisHashes, accounts } satisfies DevState, undefined, 2)}\n`, {
       mode: 0o600,
     });
@@ -64,9 +67,10 @@ function readDevState(file: string): DevState | undefined {
   }
 }
 
-async function createMerchants(world: World, chains: readonly LocalChain[]): Promise<ManifestAccount[]> {
+async function createMerchants(world: World, { chains, solanaKeys }: MerchantParts): Promise<ManifestAccount[]> {
   const accounts: ManifestAccount[] = [];
   for (const { name, payout, recovery, chainIndex } of MERCHANTS) {
+    const solanaRecovery = solanaKeys[chainIndex];
     const chain = chains[chainIndex]?.caip2;
     if (chain === undefined) throw new CommandError("The dev world has fewer chains than its merchants need.");
     const wallet = DEV_ACCOUNTS[payout].address;
@@ -74,6 +78,7 @@ async function createMerchants(world: World, chains: readonly LocalChain[]): Pro
       name,
       feeBps: DEV_FEE_BPS,
       recovery: DEV_ACCOUNTS[recovery].address,
+      ...(solanaRecovery !== undefined && { solanaRecovery }),
       payout: { namespace: namespaceOf(chain), chainReference: referenceOf(chain), wallet, currency: "USDC" },
     });
     const { apiKey } = await createKey(world, { accountId: id, scopes: SCOPES });

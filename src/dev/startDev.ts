@@ -21,6 +21,7 @@ import type { Chain } from "../chain/chain.ts";
 import { initializeCursor } from "../watch/follow/initializeCursor.ts";
 import { findCursor } from "../watch/store/store.ts";
 import { startAttestationServer, type AttestationServer } from "./attestation/attestationServer.ts";
+import { solanaSide } from "./attestation/solanaSide.ts";
 import { BRIDGED_SYMBOL, DEV_CHAINS, devBridge, devConfig } from "./devConfig.ts";
 import { addExplorer } from "./explorer/explorer.ts";
 import { addDemoShop } from "./shop/demoShop.ts";
@@ -79,9 +80,12 @@ export async function startDev(options: DevOptions): Promise<DevWorld> {
     throw error;
   });
   const sides = bridgeSides(chains.chains);
-  const attestation = await startAttestationServer(sides, { now: () => systemClock.now().getTime() });
+  const attestation = await startAttestationServer(sides, {
+    now: () => systemClock.now().getTime(),
+    others: [solanaSide(solana.chain.rpcUrl)],
+  });
   // Deployed while the database opens.
-  const pendingBridge = deployLocalBridge(sides);
+  const pendingBridge = deployLocalBridge(sides, [solana.joinBridge(sides)]);
   pendingBridge.catch(() => undefined);
   try {
     const port = await findPort(HOST, preferredPort);
@@ -186,7 +190,11 @@ async function runWorld(
     await pendingBridge;
     await verifyChains(world.config, world.chains, world.log);
     await startCursors(world);
-    const accounts = await restoreMerchants(world, directory, chains.chains);
+    const accounts = await restoreMerchants(world, {
+      directory,
+      chains: chains.chains,
+      solanaKeys: solana.recoveryKeys,
+    });
     const manifest = buildManifest({ baseUrl: world.config.baseUrl, accounts, chains: chains.chains, solana });
     const [account] = accounts;
     if (account === undefined) throw new CommandError("The dev world has no merchant.");

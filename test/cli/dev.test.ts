@@ -172,7 +172,7 @@ test("demo runs its scenarios on the running world, and every check passes", asy
     stories: { intentId: string; checks: { what: string; found: string; ok: boolean }[] }[];
   };
   assert.equal(ok, true);
-  assert.equal(stories.length, 6);
+  assert.equal(stories.length, 7);
   const foundIn = (story: number) =>
     Object.fromEntries(stories[story]?.checks.map((check) => [check.what, check.found]) ?? []);
   const found = foundIn(0);
@@ -184,6 +184,9 @@ test("demo runs its scenarios on the running world, and every check passes", asy
   assert.equal(onSolana["the fee wallet has grown by"], "0.06 USDC");
   assert.equal(onSolana["the rent of its token account that came back is"], "0.00148844 SOL");
   assert.match(onSolana["the address that its terms give is"] ?? "", /^\w{32,44}$/);
+  const fromSolana = foundIn(6);
+  assert.equal(fromSolana["the payout wallet has grown by"], "13.93 USDC");
+  assert.equal(fromSolana["its settlement has transactions on"], "solana, eip155");
   const shown = await runCli(["intents", "show", stories[0]?.intentId ?? ""], home);
   assert.match(shown.out, /settled +25 USDC = 24\.875 USDC net \+ 0\.125 USDC fee/);
   const { out: events } = await runCli(["events", "list", "--intent", stories[0]?.intentId ?? "", "--json"], home);

@@ -95,6 +95,19 @@ export async function payOnOtherChain(context: DemoContext, intent: DemoIntent, 
   return sent.txHash;
 }
 
+/** Sends `amount` whole tokens to the intent's inbox on Solana, from where they cross. Returns the signature. */
+export async function payFromSolanaInbox(context: DemoContext, intent: DemoIntent, amount: number): Promise<string> {
+  const { api, solana } = context;
+  if (solana === undefined) throw new CommandError("Only the dev world has a payer on Solana.");
+  const [terms] = (await withApiError(api.getPaymentIntent(intent.intentId))).inboxTerms.solanaRoutes ?? [];
+  if (terms === undefined) throw new CommandError("The intent has no way from Solana.");
+  const selector = { namespace: "solana", reference: referenceOf(solana.payer.caip2), mint: terms.mint } as const;
+  const { address } = await withApiError(api.createIntentSourceInbox(intent.intentId, selector));
+  const sent = await solana.payer.transfer(terms.mint, address, toUnits(intent, amount));
+  printStep(context, "paid", `${amount} ${symbolOf(intent)} on Solana in block ${sent.blockNumber}, ${sent.txHash}`);
+  return sent.txHash;
+}
+
 function formatFinality({ requiredConfirmations, requiredSeconds }: IntentSnapshot["deposits"][number]): string {
   if (requiredSeconds !== null) return `${requiredSeconds} seconds on the chain's clock`;
   return requiredConfirmations === null ? "finality" : `${requiredConfirmations} confirmations`;

@@ -1,10 +1,11 @@
-import { referenceOf } from "../../kernel/caip.ts";
+import { namespaceOf, referenceOf, type Caip2 } from "../../kernel/caip.ts";
 import { CommandError } from "../../operator/errors.ts";
 import { checkRent, checkSolanaInbox } from "./solanaChecks.ts";
 import {
   compareTexts,
   checkBalances,
   createIntent,
+  payFromSolanaInbox,
   payOnOtherChain,
   payIntent,
   readBalances,
@@ -42,6 +43,7 @@ export const SCENARIOS: readonly DemoScenario[] = [
   { title: "A settled intent, paid with 5 more", run: payAfterSettled },
   { title: "An intent of 15, paid on another chain", needs: "away", run: payOnAnotherChain },
   { title: "An intent of 12, paid and paid out on Solana", needs: "solana", run: payOnSolana },
+  { title: "An intent of 14, paid on Solana and paid out on an EVM chain", needs: "solana", run: payFromSolana },
 ];
 
 async function payAtOnce(context: DemoContext): Promise<ScenarioResult> {
@@ -164,6 +166,26 @@ async function payOnSolana(context: DemoContext): Promise<ScenarioResult> {
       checkSolanaInbox(intent, solana),
       ...balanceChecks,
       await checkRent(snapshot, solana.payer, paymentTx),
+      ...checkState(snapshot.intent, "settled", "paid"),
+    ],
+  };
+}
+
+async function payFromSolana(context: DemoContext): Promise<ScenarioResult> {
+  const intent = await createIntent(context, oneTimeIntent(14, "demo: from Solana"));
+  const before = await readBalances(context, intent);
+  const paymentTx = await payFromSolanaInbox(context, intent, 14);
+  await waitUntilCounted(context, intent, paymentTx);
+  const snapshot = await waitUntilSettled(context, intent);
+  const paid = toUnits(intent, 14);
+  // Blocks of the dev world are final so soon that the bridge is free.
+  const balanceChecks = await checkBalances(context, snapshot, { before, gainedUnits: paid, totalUnits: paid });
+  const kinds = snapshot.settlements.flatMap(({ txs }) => txs.map(({ chain }) => namespaceOf(chain as Caip2)));
+  return {
+    intentId: intent.intentId,
+    checks: [
+      ...balanceChecks,
+      compareTexts("its settlement has transactions on", "solana, eip155", kinds.join(", ")),
       ...checkState(snapshot.intent, "settled", "paid"),
     ],
   };
