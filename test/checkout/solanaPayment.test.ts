@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { decodeBase58 } from "@tributary/inbox/solana/base58";
+import { computeSolanaInbox } from "@tributary/inbox/solana/address";
+import { solanaTermsFromWire } from "@tributary/inbox/solana/wire";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { createKeypair } from "../../packages/local-solana/src/keypairs.ts";
 import { createApiClient } from "../../src/operator/client/apiClient.ts";
@@ -104,6 +106,29 @@ describe("a payer on Solana at the checkout page", { skip: skipWithoutChromium }
       await screen(page, "paid");
       assert.equal(wallet.count, 1);
     });
+  });
+
+  test("a payout on an EVM chain: the payer chooses Solana, the page checks the address there, and the wallet pays", async () => {
+    const { baseUrl, accounts } = world.dev.ready;
+    const api = createApiClient({ baseUrl, apiKey: accounts[0]?.apiKey ?? "" });
+    const payoutWallet = `0x${Buffer.from(drawBytes(20)).toString("hex")}`;
+    const intent = await api.createPaymentIntent({ priceUnits: PRICE, oneTime: true, payoutWallet });
+    const [terms] = intent.inboxTerms.solanaRoutes ?? [];
+    assert.ok(terms);
+    await withPage(async (page) => {
+      const wallet = await installPayer(page);
+      await page.goto(`${intent.checkoutUrl}#${intent.widgetToken}`);
+      await page.locator(`button[data-do=choose][data-value$="${terms.mint}"]`).click({ timeout: WAIT_MS });
+      await screen(page, "ready");
+      await page.locator(".ok").getByText("Checked on your device").waitFor({ timeout: WAIT_MS });
+      const { address } = computeSolanaInbox(solanaTermsFromWire(terms), terms);
+      assert.equal(await page.locator("#address").textContent(), address);
+      await page.getByText("Pay with Test Wallet").click();
+      await screen(page, "paid");
+      assert.equal(wallet.count, 1);
+    });
+    const { data } = await api.listIntentSettlements(intent.intentId);
+    assert.ok(data.length > 0);
   });
 
   test("in a shop's frame, where no wallet shows itself: the page opens in a tab, the wallet pays there, and the frame says paid", async () => {

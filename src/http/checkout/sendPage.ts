@@ -103,12 +103,19 @@ async function readPageBrand(world: World, intentId: string): Promise<PageBrand 
   }
 }
 
-/** On Solana the page sends what a wallet has only signed. Elsewhere wallets send by themselves. */
+/**
+ * On Solana the page sends what a wallet has only signed, also where the payment crosses from there. Elsewhere wallets
+ * send by themselves.
+ */
 function listConnections({ catalog }: World, payoutChain: Caip2 | undefined): string[] {
-  if (payoutChain === undefined || namespaceOf(payoutChain) !== "solana") return [];
-  const { publicRpcUrl = "" } = findChainDescription(catalog, payoutChain) ?? {};
-  const origin = URL.parse(publicRpcUrl)?.origin;
-  return origin === undefined ? [] : [origin];
+  if (payoutChain === undefined) return [];
+  const crossing = catalog.assets.filter(({ isOrigin, bridge }) => isOrigin && bridge !== undefined);
+  const chains = namespaceOf(payoutChain) === "solana" ? [payoutChain] : crossing.map(({ chain }) => chain);
+  const clusters = new Set(chains.filter((chain) => namespaceOf(chain) === "solana"));
+  return [...clusters].flatMap((chain) => {
+    const { publicRpcUrl = "" } = findChainDescription(catalog, chain) ?? {};
+    return URL.parse(publicRpcUrl)?.origin ?? [];
+  });
 }
 
 type AllowedOrigins = { readonly frameAncestors: readonly string[]; readonly connections: readonly string[] };
