@@ -188,7 +188,7 @@ test("demo runs its scenarios on the running world, and every check passes", asy
   assert.equal(fromSolana["the payout wallet has grown by"], "13.93 USDC");
   assert.equal(fromSolana["its settlement has transactions on"], "solana, eip155");
   const shown = await runCli(["intents", "show", stories[0]?.intentId ?? ""], home);
-  assert.match(shown.out, /settled +25 USDC = 24\.875 USDC net \+ 0\.125 USDC fee/);
+  assert.match(shown.out, /paid out +25 USDC = 24\.875 USDC net \+ 0\.125 USDC fee/);
   const { out: events } = await runCli(["events", "list", "--intent", stories[0]?.intentId ?? "", "--json"], home);
   const types = (JSON.parse(events) as { type: string }[]).map(({ type }) => type);
   for (const type of ["payment_intent.created", "deposit.counted", "payment_intent.settled", "settlement.landed"]) {
