@@ -21,6 +21,8 @@ const READS_MAX = 4;
 const HEADERS: OutgoingHttpHeaders = {
   "content-type": "text/event-stream; charset=utf-8",
   "cache-control": "no-store",
+  // A connection that stood idle after the end would hold up a shutdown.
+  connection: "close",
   // Reverse proxies that buffer would hold events back.
   "x-accel-buffering": "no",
 };
