@@ -53,6 +53,7 @@ export const TEST_RUN: TestRunSetup = {
         "src/{bridge,event,idempotency,inbox,intent,ledger,merchant,priming,settlement,view,webhook}/**",
         "test/support/reusedDatabases.test.ts",
         "test/schema/**",
+        "test/migrations/**",
       ],
       isShared: true,
       preload: TEST_APIS,
