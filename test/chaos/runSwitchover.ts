@@ -10,7 +10,13 @@ import { countUnsettled, verifyFinalState, type Findings } from "./verifyFinalSt
 // The database switches to its standby under load: the old primary refuses writes and stays connected, then the address
 // leads to the new one. The service must return by itself, and nothing may be lost or happen twice.
 
-export type SwitchoverOptions = { seed: number; /** Of load before, during and after. */ loadMs: number };
+export type SwitchoverOptions = {
+  seed: number;
+  /** Of load before, during and after. */
+  loadMs: number;
+  /** Kills the primary instead, whose standby has every confirmed commit. */
+  isKilled?: boolean;
+};
 
 export type SwitchoverReport = Findings & {
   acknowledged: number;
@@ -45,7 +51,7 @@ export async function runSwitchover(options: SwitchoverOptions): Promise<Switcho
 async function switchUnderLoad(
   chaos: ChaosContext,
   pair: ServerPair,
-  { seed, loadMs }: SwitchoverOptions,
+  { seed, loadMs, isKilled = false }: SwitchoverOptions,
 ): Promise<SwitchoverReport> {
   const { chain, db, installation } = chaos;
   const random = new SeededRandom(seed);
@@ -56,11 +62,10 @@ async function switchUnderLoad(
   const load = new AbortController();
   const workers = [...chaos.merchants.map((one) => clients.run(one, load.signal)), payers.run(load.signal)];
   const isReady = async () => (await fetch(`${installation.baseUrl}/readyz`)).status === 200;
+  if (isKilled) await pair.makeSynchronous();
   await delay(loadMs);
-  await pair.makePrimaryReadOnly();
-  await delay(loadMs);
-  const wasReported = !(await isReady());
-  await pair.promoteStandby();
+  const wasReported = isKilled || (await refuseWrites(pair, { loadMs, isReady }));
+  await (isKilled ? pair.failOver() : pair.promoteStandby());
   const [before, startedMs] = [acknowledged.length, performance.now()];
   const [readyMs, createMs] = await Promise.all([
     msUntil(startedMs, isReady),
@@ -87,6 +92,15 @@ async function switchUnderLoad(
     exitCode,
     output: service.output().slice(-OUTPUT_CHARS_MAX),
   };
+}
+
+type Refusal = { loadMs: number; isReady: () => Promise<boolean> };
+
+/** Returns whether the service said that its database refuses writes. */
+async function refuseWrites(pair: ServerPair, { loadMs, isReady }: Refusal): Promise<boolean> {
+  await pair.makePrimaryReadOnly();
+  await delay(loadMs);
+  return !(await isReady());
 }
 
 /** Milliseconds until the condition holds; RETURN_MS_MAX when it does not. */

@@ -22,6 +22,8 @@ export type ServerPair = {
   promoteStandby(): Promise<void>;
   /** The standby waits for no further commit of the primary, as one does whose network is slow. */
   stopReplication(): Promise<void>;
+  /** From now on a commit is confirmed once the standby has it. */
+  makeSynchronous(): Promise<void>;
   /** Waits until the standby has everything that is committed now. */
   untilReplicated(): Promise<void>;
   /** Kills the primary, promotes the standby with what it has, and leads new connections to it. */
@@ -59,6 +61,13 @@ export async function startServerPair(): Promise<ServerPair> {
       await ask(standby, "alter system set primary_conninfo = ''");
       await ask(standby, "select pg_reload_conf()");
       await until(async () => (await ask(primary, "select count(*)::text from pg_stat_replication")) === "0");
+    },
+    async makeSynchronous() {
+      await ask(primary, "alter system set synchronous_commit = on");
+      await ask(primary, "alter system set synchronous_standby_names = '*'");
+      await ask(primary, "select pg_reload_conf()");
+      const replicas = "select count(*)::text from pg_stat_replication where sync_state = 'sync'";
+      await until(async () => (await ask(primary, replicas)) === "1");
     },
     untilReplicated,
     async failOver() {
