@@ -2,13 +2,15 @@ import type { CommandInput, OptionSpec } from "./command.ts";
 import { CommandError } from "../operator/errors.ts";
 import { ConfigError } from "../config/section.ts";
 import type { OperationInput, OperationName, OperationOutput } from "../operator/runOperation.ts";
-import { callControl, listRunningProcesses } from "../operator/control/callControl.ts";
+import { callControl } from "../operator/control/callControl.ts";
+import { chooseProcess, severalRun, SERVICE_OPTION, type ChosenProcess } from "./chooseProcess.ts";
 
 // Connects a command to the installation: through the running process, or directly to the database.
 
 /** The option of every command that uses `openOperatorClient`. */
 export const CONFIG_OPTION: Readonly<Record<string, OptionSpec>> = {
   config: { value: "FILE", summary: "open this configuration's database instead of using the running process" },
+  ...SERVICE_OPTION,
 };
 
 /** Fields of an input as they were typed; the operation reads them. Null removes a value. */
@@ -30,17 +32,18 @@ export type OperatorClient = {
 export async function openOperatorClient({ values, environment, terminal }: CommandInput): Promise<OperatorClient> {
   const file = values["config"] ?? nonEmpty(environment["TRIBUTARY_CONFIG"]);
   if (file === undefined) {
-    const [running, ...others] = await listRunningProcesses(environment);
-    if (running === undefined) {
+    const chosen = await chooseProcess({ values, environment, terminal });
+    if (chosen === undefined) {
       throw new CommandError(
         "No running process was found. Start `tributary dev` or `tributary serve`, or name a configuration file in --config.",
       );
     }
-    for (const other of others)
-      terminal.note(
-        `The world at ${running.baseUrl} answers. Another one runs at ${other.baseUrl}: name its file in --config to use it.`,
-      );
-    return { call: (operation, input) => callControl(running, operation, input), close: async () => {} };
+    const { running, isSure } = chosen;
+    return {
+      call: (operation, input) =>
+        refuseUnsureWrite(operation, { isSure, environment }).then(() => callControl(running, operation, input)),
+      close: async () => {},
+    };
   }
   // These load on demand: a command that uses the running process needs neither database nor chains.
   const [{ loadConfig }, { closeWorld, openWorld }, { runOperation }, { openReadableLog }, { exitOnFatal }] =
@@ -84,4 +87,14 @@ export async function callOnce<Name extends OperationName>(
 
 function nonEmpty(text: string | undefined): string | undefined {
   return text === "" ? undefined : text;
+}
+
+/** Several services run, and none was named: a reading operation may take any of them, another one may not. */
+async function refuseUnsureWrite(
+  name: OperationName,
+  { isSure, environment }: Pick<ChosenProcess, "isSure"> & Pick<CommandInput, "environment">,
+): Promise<void> {
+  if (isSure) return;
+  const { OPERATOR_OPERATIONS } = await import("../operator/runOperation.ts");
+  if (OPERATOR_OPERATIONS[name].effect === "write") throw await severalRun(environment);
 }

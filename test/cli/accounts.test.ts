@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { rmSync, utimesSync } from "node:fs";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -279,21 +280,42 @@ describe("accounts, lists and the status", () => {
     assert.equal(code, 0);
   });
 
-  test("a command names the process that answers when several run", async () => {
+  test("of several services a reading command names the one that answers, and a writing one asks which", async () => {
     const socketPath = join(world.folder, "other.sock");
     const other = createServer().listen(socketPath);
     await once(other, "listening");
     const baseUrl = "https://pay.example";
+    const here = world.dev.ready.baseUrl;
+    // An older one, so that the world of this test answers.
     writeRunFile(world.folder, "serve", { pid: process.pid, socketPath, token: "t", baseUrl, ready: null });
+    utimesSync(join(world.folder, `serve-${process.pid}.json`), 1, 1);
     const { code, out, err } = await run("accounts", "list", "--json");
     assert.deepEqual([code, JSON.parse(out).length > 0], [0, true]);
-    assert.equal(
-      err,
-      `The world at ${world.dev.ready.baseUrl} answers. Another one runs at ${baseUrl}: name its file in --config to use it.\n`,
-    );
+    assert.equal(err, `The service at ${here} answers, the newest. --service chooses another: ${baseUrl}.\n`);
+    const [{ accountId = "" } = {}] = JSON.parse(out) as { accountId?: string }[];
+    for (const words of [
+      ["keys", "create", accountId],
+      ["pay", "pi_x"],
+    ]) {
+      const refused = await run(...words);
+      assert.equal(refused.code, 1, words.join(" "));
+      assert.match(
+        refused.err,
+        /Several services run.*name one in --service\. There are .*, https:\/\/pay\.example\.\n$/,
+      );
+    }
+    const made = await run("keys", "create", accountId, "--service", here);
+    assert.deepEqual([made.code, made.err.includes("Several")], [0, false], made.err);
+    const nowhere = await run("accounts", "list", "--service", "https://away.example");
+    assert.match(nowhere.err, /No service of this user runs at https:\/\/away\.example\./);
+    rmSync(join(world.folder, `serve-${process.pid}.json`));
     other.close();
     await once(other, "close");
     assert.equal((await run("accounts", "list")).err, "");
+    assert.match(
+      (await run("intents", "show", `pi_${"0".repeat(26)}`)).err,
+      new RegExp(`No such intent at ${here}\\.`),
+    );
   });
 
   test("intents archive frees an intent, and its list shows amounts with symbols", async () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -49,8 +49,15 @@ async function startAndInterrupt(): Promise<void> {
   first.exitCode = child.exitCode;
 }
 
+/** The run file of the process that runs now, or of the last one. */
+function runFile(): string {
+  const names = readdirSync(folder.path).filter((name) => /^dev-\d+\.json$/.test(name));
+  assert.equal(names.length, 1, names.join());
+  return join(folder.path, names[0] ?? "");
+}
+
 function readRunFile(): { ready: DevManifest; socketPath: string } {
-  return JSON.parse(readFileSync(join(folder.path, "dev.json"), "utf8")) as { ready: DevManifest; socketPath: string };
+  return JSON.parse(readFileSync(runFile(), "utf8")) as { ready: DevManifest; socketPath: string };
 }
 
 after(() => {
@@ -138,7 +145,7 @@ test("docsUrl serves the documentation", async () => {
 
 test("only this user can read the run file and open the socket", () => {
   assert.equal(statSync(folder.path).mode & 0o777, 0o700);
-  assert.equal(statSync(join(folder.path, "dev.json")).mode & 0o777, 0o600);
+  assert.equal(statSync(runFile()).mode & 0o777, 0o600);
   const { ready, socketPath } = readRunFile();
   assert.deepEqual(ready, dev.ready);
   assert.equal(statSync(socketPath).mode & 0o777, 0o600);

@@ -5,7 +5,7 @@ import { CommandError, UsageError } from "../../operator/errors.ts";
 import { SCENARIOS, type ScenarioResult } from "../../dev/demo/scenarios.ts";
 import type { Check, DemoContext } from "../../dev/demo/context.ts";
 import { isDevManifest, type DevManifest } from "../../dev/manifest.ts";
-import { findRunningProcess } from "../../operator/control/callControl.ts";
+import { listRunningProcesses } from "../../operator/control/callControl.ts";
 import { readViaApi } from "../../operator/client/intentSnapshot.ts";
 import { toJson, type Terminal } from "../../operator/process/terminal.ts";
 import { readEnvVariable, readTimeoutMs, readWebUrl } from "../optionParsers.ts";
@@ -111,7 +111,7 @@ async function resolveTarget(input: CommandInput): Promise<DemoTarget> {
     (name) => values[name] !== undefined,
   );
   if (named.length > 0) return readTarget(input);
-  const running = await findRunningProcess(environment);
+  const running = (await listRunningProcesses(environment)).find(({ ready }) => isDevManifest(ready));
   if (isDevManifest(running?.ready)) return toDemoTarget(running.ready, async () => {});
   terminal.note("No dev world is running. Starting one for this demo.");
   const { startDev } = await import("../../dev/startDev.ts");

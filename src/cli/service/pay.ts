@@ -4,7 +4,7 @@ import { CHAIN_NAME_FORMS } from "../../config/chainName.ts";
 import type { Command, CommandInput } from "../command.ts";
 import { CommandError, UsageError } from "../../operator/errors.ts";
 import { isDevManifest, type DevManifest } from "../../dev/manifest.ts";
-import { findRunningProcess } from "../../operator/control/callControl.ts";
+import { chooseProcessToWrite, SERVICE_OPTION } from "../chooseProcess.ts";
 import { namespaceOf, referenceOf, type Namespace } from "../../kernel/caip.ts";
 import { openPayer } from "../../operator/client/openPayer.ts";
 import { chooseTransfer } from "./chooseTransfer.ts";
@@ -35,6 +35,7 @@ export const pay: Command = {
     "rpc-url": { value: "URL", summary: "node of the chain; default the dev world's node" },
     "base-url": { value: "URL", summary: "service of the intent, with --api-key-env; default the dev world" },
     "api-key-env": { value: "NAME", summary: "environment variable with the merchant's API key" },
+    ...SERVICE_OPTION,
   },
   examples: ["tributary pay pi_3x7… --amount 10", "tributary pay pi_3x7… --chain 900002 --token USDC --no-wait"],
   run: runPay,
@@ -110,9 +111,9 @@ function readPayOptions(input: CommandInput): PayOptions {
   };
 }
 
-async function openSource({ environment }: CommandInput, { api }: PayOptions): Promise<IntentSource> {
+async function openSource(input: CommandInput, { api }: PayOptions): Promise<IntentSource> {
   if (api !== undefined) return { read: readViaApi(createApiClient(api)), manifest: undefined };
-  const running = await findRunningProcess(environment);
+  const running = await chooseProcessToWrite(input);
   if (running === undefined)
     throw new CommandError(
       "No running process was found. Start `tributary dev`, or give --base-url and --api-key-env.",

@@ -3,7 +3,7 @@ import type { Event } from "@tributary/client/types";
 import { isDevManifest, type ManifestAccount } from "../../dev/manifest.ts";
 import { systemEntropy } from "../../kernel/entropy.ts";
 import { createApiClient, withApiError } from "../../operator/client/apiClient.ts";
-import { findRunningProcess } from "../../operator/control/callControl.ts";
+import { chooseProcessToWrite, SERVICE_OPTION } from "../chooseProcess.ts";
 import { CommandError, UsageError } from "../../operator/errors.ts";
 import { waitForShutdown } from "../../operator/process/shutdown.ts";
 import { toJson } from "../../operator/process/terminal.ts";
@@ -30,6 +30,7 @@ export const webhooksListen: Command = {
     account: { value: "ID", summary: "account of the dev world; default its first" },
     "base-url": { value: "URL", summary: "service to follow, with --api-key-env; default the dev world" },
     "api-key-env": { value: "NAME", summary: "environment variable with the API key; the scope events:read suffices" },
+    ...SERVICE_OPTION,
   },
   examples: ["tributary webhooks listen --forward-to http://127.0.0.1:3000/webhooks"],
   run: runListen,
@@ -82,7 +83,7 @@ async function findApi(input: CommandInput): Promise<{ baseUrl: string; apiKey: 
   if (baseUrl !== undefined && apiKey !== undefined) return { baseUrl, apiKey };
   if (baseUrl !== undefined || apiKey !== undefined)
     throw new UsageError("--base-url and --api-key-env need each other.");
-  const running = await findRunningProcess(input.environment);
+  const running = await chooseProcessToWrite(input);
   if (running === undefined || !isDevManifest(running.ready))
     throw new CommandError("No dev world runs. Start `tributary dev`, or give --base-url and --api-key-env.");
   const account = chooseAccount(running.ready.accounts, input.values["account"]);

@@ -3,7 +3,7 @@ import type { ProcessEnvironment } from "../../config/config.ts";
 import { Fault } from "../../kernel/faults.ts";
 import { CommandError, UsageError } from "../errors.ts";
 import type { OperationName, OperationOutput } from "../runOperation.ts";
-import { resolveHome, readRunFile, type RunningProcess } from "./home.ts";
+import { resolveHome, readRunFiles, type RunningProcess } from "./home.ts";
 import {
   readLine,
   USAGE_FAILURE,
@@ -14,21 +14,11 @@ import {
 
 const RESPONSE_MS_MAX = 120_000;
 
-/**
- * Finds the running process of this user: the dev world first, then the service. Ignores run files of ended processes.
- */
-export async function findRunningProcess(environment: ProcessEnvironment): Promise<RunningProcess | undefined> {
-  return (await listRunningProcesses(environment))[0];
-}
-
-/** All running processes of this user, in the order in which commands choose one. */
+/** The processes of this user that answer, the newest first. */
 export async function listRunningProcesses(environment: ProcessEnvironment): Promise<RunningProcess[]> {
-  const home = resolveHome(environment);
   const found: RunningProcess[] = [];
-  for (const kind of ["dev", "serve"] as const) {
-    const running = readRunFile(home, kind);
-    if (running !== undefined && (await isListening(running.socketPath))) found.push(running);
-  }
+  for (const running of readRunFiles(resolveHome(environment)))
+    if (await isListening(running.socketPath)) found.push(running);
   return found;
 }
 
@@ -49,17 +39,19 @@ export async function callControl<Name extends OperationName>(
     socket.write(`${JSON.stringify(request)}\n`);
     // The one place that trusts a type: a process of this release answers what the operation declares.
     const response = JSON.parse(await responseLine) as ControlResponse<OperationOutput<Name>>;
-    if ("failure" in response) throw toError(response.failure);
+    if ("failure" in response) throw toError(response.failure, running.baseUrl);
     return response.output;
   } finally {
     socket.destroy();
   }
 }
 
-function toError({ code, message, param }: ControlFailure): Error {
+function toError({ code, message, param }: ControlFailure, baseUrl: string): Error {
   if (code === USAGE_FAILURE) return new UsageError(message);
   if (code === "invalid_request")
     return new Fault("invalid_request", { message, ...(param === undefined ? {} : { param }) });
+  // It may exist in another service.
+  if (code === "not_found") return new CommandError(message.replace(/\.$/, ` at ${baseUrl}.`));
   return new CommandError(message);
 }
 

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -7,7 +7,7 @@ import type { ProcessEnvironment } from "../../config/config.ts";
 // The folder in which commands find the running process. Only this user can read it, because the token in it grants
 // every operator right.
 
-/** The content of the run file, `dev.json` or `serve.json`. */
+/** The content of a run file. */
 export type RunningProcess = {
   pid: number;
   socketPath: string;
@@ -19,6 +19,8 @@ export type RunningProcess = {
 };
 
 export type ProcessKind = "dev" | "serve";
+
+const RUN_FILE = /^(?:dev|serve)-(\d+)\.json$/;
 
 export function resolveHome(environment: ProcessEnvironment): string {
   const home = environment["TRIBUTARY_HOME"];
@@ -41,34 +43,47 @@ export function socketPathOf(home: string, pid: number): string {
 export function writeRunFile(home: string, kind: ProcessKind, running: RunningProcess): void {
   const draft = join(home, `.${kind}.${running.pid}`);
   writeFileSync(draft, `${JSON.stringify(running, undefined, 2)}\n`, { mode: 0o600 });
-  renameSync(draft, join(home, `${kind}.json`));
+  renameSync(draft, runFileOf(home, kind, running.pid));
 }
 
-/** Returns undefined when the file is missing or invalid. */
-export function readRunFile(home: string, kind: ProcessKind): RunningProcess | undefined {
+/** The processes that left a run file, the newest first. Files that are invalid are left out. */
+export function readRunFiles(home: string): RunningProcess[] {
+  const found = listFiles(home).flatMap((name) => {
+    if (!RUN_FILE.test(name)) return [];
+    try {
+      const path = join(home, name);
+      const value: unknown = JSON.parse(readFileSync(path, "utf8"));
+      return isRunFile(value) ? [{ running: value, writtenAtMs: statSync(path).mtimeMs }] : [];
+    } catch {
+      // Its process ends just now.
+      return [];
+    }
+  });
+  return found.toSorted((one, other) => other.writtenAtMs - one.writtenAtMs).map(({ running }) => running);
+}
+
+export function removeRunFile(home: string, kind: ProcessKind, pid: number): void {
+  rmSync(runFileOf(home, kind, pid), { force: true });
+}
+
+/** Each process has a file of its own, so that none hides another. */
+function runFileOf(home: string, kind: ProcessKind, pid: number): string {
+  return join(home, `${kind}-${pid}.json`);
+}
+
+/** Empty when there is no folder, or when it is not this user's. */
+function listFiles(home: string): string[] {
   try {
-    const value: unknown = JSON.parse(readFileSync(join(home, `${kind}.json`), "utf8"));
-    return isRunFile(value) ? value : undefined;
+    return readdirSync(home);
   } catch {
-    return undefined;
+    return [];
   }
 }
 
-/** Removes this process's run file. If it replaced the file of a process that still runs, that file is restored. */
-export function removeRunFile(
-  home: string,
-  kind: ProcessKind,
-  owner: { pid: number; previous: RunningProcess | undefined },
-): void {
-  if (readRunFile(home, kind)?.pid !== owner.pid) return;
-  if (owner.previous !== undefined && isAlive(owner.previous.pid)) writeRunFile(home, kind, owner.previous);
-  else rmSync(join(home, `${kind}.json`), { force: true });
-}
-
-/** Removes the sockets of processes that have ended. */
-export function removeStaleSockets(home: string): void {
-  for (const name of readdirSync(home)) {
-    const pid = Number(/^operator-(\d+)\.sock$/.exec(name)?.[1] ?? process.pid);
+/** Removes the sockets and run files of processes that have ended. */
+export function removeStaleFiles(home: string): void {
+  for (const name of listFiles(home)) {
+    const pid = Number((/^operator-(\d+)\.sock$/.exec(name) ?? RUN_FILE.exec(name))?.[1] ?? process.pid);
     if (!isAlive(pid)) rmSync(join(home, name), { force: true });
   }
 }

@@ -1,13 +1,6 @@
 import process from "node:process";
 import type { World } from "../../world.ts";
-import {
-  readRunFile,
-  removeStaleSockets,
-  removeRunFile,
-  socketPathOf,
-  writeRunFile,
-  type ProcessKind,
-} from "./home.ts";
+import { removeStaleFiles, removeRunFile, socketPathOf, writeRunFile, type ProcessKind } from "./home.ts";
 import { runNamedOperation } from "../runOperation.ts";
 import { startControlServer, type ControlServer } from "./controlServer.ts";
 
@@ -18,7 +11,7 @@ export async function startOperatorControl(
   world: World,
   { home, kind, ready }: { home: string; kind: ProcessKind; ready: unknown },
 ): Promise<ControlServer> {
-  removeStaleSockets(home);
+  removeStaleFiles(home);
   const socketPath = socketPathOf(home, process.pid);
   const token = Buffer.from(world.entropy.bytes(TOKEN_BYTES)).toString("base64url");
   const server = await startControlServer({
@@ -27,11 +20,10 @@ export async function startOperatorControl(
     runOperation: (operation, input) => runNamedOperation(world, operation, input),
     log: world.log,
   });
-  const previous = readRunFile(home, kind);
   writeRunFile(home, kind, { pid: process.pid, socketPath, token, baseUrl: world.config.baseUrl, ready });
   return {
     async close() {
-      removeRunFile(home, kind, { pid: process.pid, previous });
+      removeRunFile(home, kind, process.pid);
       await server.close();
     },
   };
