@@ -28,7 +28,7 @@ export async function checkRows(world: RowWorld): Promise<AlarmCondition[]> {
 }
 
 function problemAlarms(problems: RowProblems): AlarmCondition[] {
-  const { held, differences, unreadable, quarantined, unshown, unbound, expiring } = problems;
+  const { held, differences, unreadable, postponed, quarantined, unshown, unbound, expiring } = problems;
   return [
     ...held.flatMap(({ reason, chain, count }): AlarmCondition[] =>
       isAgreementReason(reason) ? [{ alarm: reason, subject: chain, facts: { chain, deposits: Number(count) } }] : [],
@@ -39,6 +39,10 @@ function problemAlarms(problems: RowProblems): AlarmCondition[] {
     ...unreadable.map(({ chain, rows, inboxRows, leftOut, reason, inbox }): AlarmCondition => {
       const counts = { rows: Number(rows), namingInboxes: Number(inboxRows), leftOut: Number(leftOut) };
       return { alarm: "unreadable_rows", subject: chain, facts: { chain, ...counts, reason, inbox } };
+    }),
+    ...postponed.map(({ chain, rows, since, block, chainTx }): AlarmCondition => {
+      const first = { since: since.toISOString(), block: String(block), chainTx };
+      return { alarm: "dust_waits", subject: chain, facts: { chain, transactions: Number(rows), ...first } };
     }),
     ...quarantined.map(({ chain, count, intent }): AlarmCondition => {
       return { alarm: "intent_quarantined", subject: chain, facts: { chain, intents: Number(count), intent } };

@@ -880,6 +880,21 @@ create table unreadable_overflow (
   constraint unreadable_overflow_left_out_check check (left_out > 0)
 );
 
+-- postponed: written by src/watch/postponed/postponedStore.ts
+create table postponed (
+  chain text not null,
+  chain_tx text not null,
+  block_number bigint not null,
+  inboxes text[] not null,
+  first_seen_at timestamptz not null,
+  retry_at timestamptz not null,
+  constraint postponed_pkey primary key (chain, chain_tx),
+  constraint postponed_block_number_check check (block_number >= 0),
+  constraint postponed_inboxes_check check (inboxes <> '{}'::text[])
+);
+create index postponed_block on postponed (chain, block_number);
+create index postponed_inboxes on postponed using gin (inboxes);
+
 -- deposit: written by src/deposit/store.ts
 create table deposit (
   id text not null,
@@ -963,6 +978,9 @@ create table holding (
   waiting_count bigint default 0 not null,
   waiting_units numeric(78,0) default 0 not null,
   waiting_held_units numeric(78,0) default 0 not null,
+  late_count bigint default 0 not null,
+  late_units numeric(78,0) default 0 not null,
+  late_held_units numeric(78,0) default 0 not null,
   counted_block bigint default '-1'::integer not null,
   dust_count bigint default 0 not null,
   dust_units numeric(78,0) default 0 not null,
@@ -987,6 +1005,7 @@ create table holding (
   constraint holding_check4 check ((due_from is null) or (unswept_units > 0)),
   constraint holding_dust_count_check check (dust_count >= 0),
   constraint holding_dust_units_check check (dust_units >= 0),
+  constraint holding_late check ((late_count >= 0) and (late_count <= waiting_count) and (late_units >= 0) and (late_units <= waiting_units) and (late_held_units >= 0) and (late_held_units <= late_units) and (late_held_units <= waiting_held_units)),
   constraint holding_rest check ((rest_counted_units >= 0) and (rest_units >= 0) and ((rest_units = 0) or (rest_block is not null)) and (num_nulls(rest_block, rest_place, rest_since) in (0, 3))),
   constraint holding_unswept_units_check check (unswept_units >= 0),
   constraint holding_waiting_count_check check (waiting_count >= 0),

@@ -130,7 +130,8 @@ export const depositChecks: readonly Check[] = [
         and not exists (
           select from movement where movement.intent_id = holding.intent_id and movement.chain = holding.chain
             and movement.direction = 'in' and not ${IS_PROCESSED})
-        and (holding.waiting_count, holding.waiting_units, holding.dust_count, holding.dust_units)
+        and (holding.waiting_count - holding.late_count, holding.waiting_units - holding.late_units,
+            holding.dust_count + holding.late_count, holding.dust_units + holding.late_units)
           is distinct from (sums.waiting_count, sums.waiting, sums.count, sums.counted)`,
   },
   {

@@ -72,7 +72,11 @@ export type HoldingTable = {
   waiting_count: Generated<bigint>;
   waiting_units: Generated<bigint>;
   waiting_held_units: Generated<bigint>;
-  /** All dust of the blocks up to this one is counted. */
+  /** What of the waiting dust was found late in blocks that have counted: each of the three is a part of the one above. */
+  late_count: Generated<bigint>;
+  late_units: Generated<bigint>;
+  late_held_units: Generated<bigint>;
+  /** All dust of the blocks up to this one is counted, apart from what was found late there. */
   counted_block: Generated<bigint>;
   /** Counted dust, and how much of it no sweep has taken. */
   dust_count: Generated<bigint>;

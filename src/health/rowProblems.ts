@@ -3,12 +3,15 @@ import { countHeldForAgreement } from "../deposit/agreement/verificationStore.ts
 import { findLatestRewind } from "../event/epoch/epochStore.ts";
 import { addMs, DAY_MS } from "../kernel/clock.ts";
 import { countDifferences } from "../watch/reconcile/balanceStore.ts";
+import { countPostponed } from "../watch/postponed/postponedStore.ts";
 import { countUnreadable } from "../watch/unreadable/unreadableStore.ts";
 import { listProcesses } from "./processStore.ts";
 import type { World } from "../world.ts";
 
 /** A settlement that moved nothing is planned again long before. */
 const NOT_SHOWN_MS = 3_600_000;
+/** Longer than a replaced block takes to be final, also where no provider reports what is. */
+const POSTPONED_MS = 3_600_000;
 const UNBOUND_MS = 5 * 60_000;
 const KEY_EXPIRY_MS = 7 * DAY_MS;
 /** One row for each key; more would only repeat the sentence. */
@@ -25,20 +28,20 @@ export type RowProblems = Awaited<ReturnType<typeof readRowProblems>>;
  */
 export async function readRowProblems(world: RowWorld) {
   const { db } = world;
-  const [held, differences, unreadable, quarantined, unshown, unbound, expiring, rewind, processes] = await Promise.all(
-    [
+  const [held, differences, unreadable, postponed, quarantined, unshown, unbound, expiring, rewind, processes] =
+    await Promise.all([
       countHeldForAgreement(db),
       countDifferences(db),
       countUnreadable(db),
+      countPostponed(db, { before: addMs(world.clock.now(), -POSTPONED_MS) }),
       listQuarantined(world),
       listUnshownSweeps(world),
       countUnboundCustomers(world),
       listExpiringKeys(world),
       findLatestRewind(db),
       listProcesses(db, world.clock.now()),
-    ],
-  );
-  return { held, differences, unreadable, quarantined, unshown, unbound, expiring, rewind, processes };
+    ]);
+  return { held, differences, unreadable, postponed, quarantined, unshown, unbound, expiring, rewind, processes };
 }
 
 /** Intents whose movements a station could not process, by chain, with the lowest of them. */

@@ -14,6 +14,7 @@ declare module "../db/schema.ts" {
     awaited_burn: AwaitedBurnTable;
     unreadable: UnreadableTable;
     unreadable_overflow: UnreadableOverflowTable;
+    postponed: PostponedTable;
   }
 }
 
@@ -143,6 +144,17 @@ export type UnreadableTable = {
   first_seen_at: Date;
   last_seen_at: Date;
   tries: Generated<number>;
+  retry_at: Date;
+};
+
+/** A transaction with nothing but dust, from a reading that found very many transfers: it is recorded later. */
+export type PostponedTable = {
+  chain: Caip2;
+  chain_tx: string;
+  block_number: bigint;
+  /** The inboxes that it paid. */
+  inboxes: string[];
+  first_seen_at: Date;
   retry_at: Date;
 };
 

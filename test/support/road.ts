@@ -58,6 +58,8 @@ export type RoadOptions = {
   database?: (typeof databases)[number];
   feeBps?: number;
   chain?: Partial<EvmChainConfig>;
+  /** Of each token of the chain; none by default. */
+  minimumUnits?: bigint;
   clock?: Clock;
   /** The chain's RPC URL for the service, by default the chain's own. With it, the road starts without a first poll. */
   rpcUrl?: (chain: TestChain) => Promise<string>;
@@ -172,7 +174,7 @@ function roadConfig(chain: TestChain, options: RoadOptions): Config {
     slug: asset.symbol.toLowerCase(),
     address: asset.address,
     decimals: asset.decimals,
-    minimumUnits: 0n,
+    minimumUnits: options.minimumUnits ?? 0n,
     isOrigin: true,
     isRail: true,
   });

@@ -144,9 +144,7 @@ function decideHoldings(
 
 function countDustIfAllowed(intent: IntentRow, facts: IntentFacts, holding: Holding): Holding {
   if (holding.waiting_count === 0n) return holding;
-  const counted = [...facts.singleProviderTotals, ...dustTotals(intent, facts.holdings)];
-  const agreement = facts.chains.get(holding.chain)?.agreement;
-  if (canCountDust(holding, { intent, agreement, counted })) return countWaitingDust(holding, facts.at);
+  if (canCountDust(holding, { intent, facts })) return countWaitingDust(holding, facts.at);
   return holding.verify_from === null ? { ...holding, verify_from: facts.at } : holding;
 }
 

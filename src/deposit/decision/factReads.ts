@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import type { Tx } from "../../db/database.ts";
 import { array, unnest } from "../../db/parameters.ts";
 import type { HandoverCursorTable } from "../../watch/watchTables.ts";
+import { lowestPostponedOf } from "../../watch/postponed/postponedStore.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import type { DepositRow } from "../deposit.ts";
 
@@ -31,12 +32,13 @@ export type FactScope = {
   chain: Caip2;
 };
 
-export type IntentChain = { intentId: string; chain: Caip2; isBehind: boolean };
+export type IntentChain = { intentId: string; chain: Caip2; isBehind: boolean; postponedBlock: bigint | null };
 
 /**
  * The chains of these intents, and whether movements of the intent wait there beyond the station's cursor, or it is
  * quarantined: its deposits do not match the chain yet. `upto` is the cursor of the caller's chain after its batch.
- * Other cursors are read, not locked.
+ * Other cursors are read, not locked. What watch has postponed is of the same moment: it becomes a movement first, and
+ * its row ends then.
  */
 export async function listIntentChains(
   tx: Tx,
@@ -50,7 +52,8 @@ export async function listIntentChains(
           and (movement.revision, movement.id) > (named.revision, named.movement_id)
       ) or exists (
         select from quarantine where quarantine.station = 'deposit' and quarantine.chain = named.chain
-          and quarantine.intent_id = named.intent_id) as "isBehind"
+          and quarantine.intent_id = named.intent_id) as "isBehind",
+      ${lowestPostponedOf({ intentId: sql.ref("named.intent_id"), chain: sql.ref("named.chain") })} as "postponedBlock"
     from (
       select found.intent_id, found.chain,
         coalesce(case found.chain when ${chain} then ${revision}::int8 end, deposit_cursor.revision, 0) as revision,

@@ -18,6 +18,8 @@ export type ChainFacts = {
    * Whether movements of the intent wait there, or it is quarantined. Its deposits may no longer match the chain then.
    */
   isBehind: boolean;
+  /** The lowest block with dust of the intent that watch has found and not recorded yet. */
+  postponedBlock: bigint | undefined;
   agreement: AgreementPolicy | undefined;
 };
 

@@ -29,7 +29,7 @@ type FactsRequest = {
 /**
  * Reads the facts of locked intents. The order matters: heads come before what waits, because a head of a branch that
  * replaced a block shows with it the movements of that block as changed. So a deposit is never counted by a head that
- * no longer has its block.
+ * no longer has its block, and dust never summed past a block whose dust is not recorded yet.
  */
 export async function readFacts(
   tx: Tx,
@@ -79,6 +79,7 @@ function toChainFacts(catalog: Catalog, on: IntentChain, heads: ReadonlyMap<stri
     tiers,
     lowestFinalBlock: lowestFinalBlock(tiers, head),
     isBehind: on.isBehind,
+    postponedBlock: on.postponedBlock ?? undefined,
     agreement: config?.agreement,
   };
 }

@@ -11,6 +11,7 @@ import { runChecks } from "../../ledger/check.ts";
 import { depositChecks } from "../checks.ts";
 import { countDeposits } from "../countDeposits.ts";
 import { processMovements } from "../processMovements.ts";
+import { deletePostponed, insertPostponed } from "../../watch/postponed/postponedStore.ts";
 import { listDeposits } from "./listDeposits.ts";
 import { sumDust, type DustLimits } from "./sumDust.ts";
 
@@ -155,6 +156,41 @@ for (const kind of thoroughDatabases) {
       await recordMovements(db, intent, transfers(1, 60n, 61n));
       await headAt(66n);
       assert.equal((await intentOf(intent)).counted_units, 120n);
+      assert.deepEqual(await runChecks(db, depositChecks), []);
+    });
+
+    test("dust found late in counted blocks takes nothing back, wherever it lies", async () => {
+      const intent = await insertIntent(db, { minimum_units: 100n });
+      await recordMovements(db, intent, transfers(1, 60n, 91n));
+      await recordMovements(db, intent, transfers(1, 90n, 92n));
+      await headAt(95n);
+      assert.equal((await intentOf(intent)).counted_units, 150n);
+      // With these 40 the first block would have counted alone, and 90 units less.
+      await recordMovements(db, intent, transfers(1, 40n, 91n));
+      await headAt(96n);
+      const { counted_units, received_units } = await intentOf(intent);
+      assert.deepEqual([counted_units, received_units], [190n, 190n]);
+      assert.deepEqual(
+        (await eventsOf(intent)).map(({ type }) => type).filter((type) => type.startsWith("deposit.")),
+        ["deposit.counted", "deposit.counted"],
+      );
+      assert.deepEqual(await runChecks(db, depositChecks), []);
+    });
+
+    test("sums stop below a block whose dust watch has not recorded yet, and go on from there", async () => {
+      const intent = await insertIntent(db, { minimum_units: 100n });
+      await recordMovements(db, intent, transfers(1, 30n, 101n));
+      await recordMovements(db, intent, transfers(1, 80n, 103n));
+      const chainTx = newChainTx();
+      const found = [{ chainTx, blockNumber: 102n, inboxes: [intent.inbox_address] }];
+      await insertPostponed(db, { chain: TEST_CHAIN, found, at: world.clock.now() });
+      await headAt(110n);
+      const { dust_block, waiting_units } = await holdingOf(intent);
+      assert.deepEqual([dust_block, waiting_units, (await intentOf(intent)).counted_units], [101n, 30n, 0n]);
+      await recordMovements(db, intent, [{ chainTx, amountUnits: 1n, block: 102n }]);
+      await deletePostponed(db, { chain: TEST_CHAIN, blockNumber: 102n, chainTxs: [chainTx] });
+      await headAt(111n);
+      assert.equal((await intentOf(intent)).counted_units, 111n);
       assert.deepEqual(await runChecks(db, depositChecks), []);
     });
 

@@ -41,14 +41,14 @@ export type HoldingChange = { before: Holding; after: Holding };
 /**
  * Adds final blocks of dust, in ascending order, to a holding whose sums then reach `uptoBlock`. Waiting dust counts at
  * the block in which it reaches the minimum. Whole blocks decide, so the result does not depend on how many blocks a
- * call adds. Without a minimum nothing counts.
+ * call adds. What was found late in counted blocks counts at once. Without a minimum nothing counts.
  */
 export function addDustBlocks(
   holding: Holding,
   input: { blocks: readonly DustBlock[]; uptoBlock: bigint; minimumUnits: bigint | undefined; at: Date },
 ): Holding {
   const { minimumUnits } = input;
-  let sums = holding;
+  let sums = minimumUnits === undefined ? holding : countLateDust(holding, input.at);
   for (const block of input.blocks) {
     sums = {
       ...sums,
@@ -62,7 +62,7 @@ export function addDustBlocks(
   return { ...sums, dust_block: input.uptoBlock };
 }
 
-/** A holding before the sums of any block, from which they are computed again. */
+/** A holding before the sums of any block. */
 export function withoutDust(holding: Holding): Holding {
   return {
     ...holding,
@@ -71,10 +71,63 @@ export function withoutDust(holding: Holding): Holding {
     waiting_count: 0n,
     waiting_units: 0n,
     waiting_held_units: 0n,
+    late_count: 0n,
+    late_units: 0n,
+    late_held_units: 0n,
     counted_block: -1n,
+    verified_block: -1n,
     dust_count: 0n,
     dust_units: 0n,
     dust_held_units: 0n,
+  };
+}
+
+/**
+ * A holding from which sums are computed again over these blocks. What counted stays while its blocks hold as much: dust
+ * that was found late in them waits beside it, and takes nothing away. Otherwise nothing is counted at first.
+ */
+export function restartSums(before: Holding, blocks: readonly DustBlock[]): Holding {
+  const empty = { ...withoutDust(before), is_stale: false };
+  const counted = blocks.filter(({ blockNumber }) => blockNumber <= before.counted_block);
+  const sumOf = (part: "count" | "units" | "heldUnits") => counted.reduce((sum, block) => sum + block[part], 0n);
+  const lateCount = sumOf("count") - before.dust_count;
+  const lateUnits = sumOf("units") - before.dust_units;
+  if (before.counted_block < 0n || lateCount < 0n || lateUnits < 0n) return empty;
+  const heldUnits = sumOf("heldUnits");
+  // As if the late part were the last to leave, so that what counted is never taken for more than is there.
+  const lateHeldUnits = heldUnits < lateUnits ? heldUnits : lateUnits;
+  return {
+    ...empty,
+    dust_block: before.counted_block,
+    counted_block: before.counted_block,
+    waiting_count: lateCount,
+    waiting_units: lateUnits,
+    waiting_held_units: lateHeldUnits,
+    late_count: lateCount,
+    late_units: lateUnits,
+    late_held_units: lateHeldUnits,
+    dust_count: before.dust_count,
+    dust_units: before.dust_units,
+    dust_held_units: heldUnits - lateHeldUnits,
+  };
+}
+
+/** Counts what was found late in blocks that have counted: it would have counted with them. */
+function countLateDust(holding: Holding, at: Date): Holding {
+  if (holding.late_count === 0n) return holding;
+  const { late_count, late_units, late_held_units } = holding;
+  return {
+    ...holding,
+    waiting_count: holding.waiting_count - late_count,
+    waiting_units: holding.waiting_units - late_units,
+    waiting_held_units: holding.waiting_held_units - late_held_units,
+    late_count: 0n,
+    late_units: 0n,
+    late_held_units: 0n,
+    dust_count: holding.dust_count + late_count,
+    dust_units: holding.dust_units + late_units,
+    dust_held_units: holding.dust_held_units + late_held_units,
+    dust_counted_at: at,
   };
 }
 
@@ -86,6 +139,9 @@ export function countWaitingDust(holding: Holding, at: Date): Holding {
     waiting_count: 0n,
     waiting_units: 0n,
     waiting_held_units: 0n,
+    late_count: 0n,
+    late_units: 0n,
+    late_held_units: 0n,
     counted_block: holding.dust_block,
     dust_count: holding.dust_count + holding.waiting_count,
     dust_units: holding.dust_units + holding.waiting_units,

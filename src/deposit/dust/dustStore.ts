@@ -6,6 +6,7 @@ import type { ListedDepositView } from "../depositTables.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import { BPS, PRICE_DECIMALS } from "../../kernel/units.ts";
 import type { MovementRow } from "../../watch/movement.ts";
+import { isPostponedUpTo } from "../../watch/postponed/postponedStore.ts";
 import type { DustBlock, Holding, HoldingChange } from "./dust.ts";
 import { COUNTED_REST, lastRestOf } from "./restReads.ts";
 
@@ -56,6 +57,9 @@ const SUM_COLUMNS = {
   waiting_count: "int8",
   waiting_units: "numeric",
   waiting_held_units: "numeric",
+  late_count: "int8",
+  late_units: "numeric",
+  late_held_units: "numeric",
   counted_block: "int8",
   dust_count: "int8",
   dust_units: "numeric",
@@ -91,17 +95,22 @@ export async function listUnchangedHoldings(
   return Map.groupBy(changes, ({ before }) => before.intent_id);
 }
 
-/** Holdings on a chain with unsummed dust in blocks up to `finalBlock`, or with stale sums. */
+/**
+ * Holdings on a chain with unsummed dust in blocks up to `finalBlock`, or with stale sums, apart from those that wait
+ * for dust which watch has postponed.
+ */
 export async function listUnsummedHoldings(
   db: Db["root"],
   { chain, finalBlock, limit }: { chain: Caip2; finalBlock: bigint; limit: number },
 ): Promise<Pick<Holding, "intent_id" | "token">[]> {
   const { rows } = await sql<Pick<Holding, "intent_id" | "token">>`
     select intent_id, token from (
-      (select intent_id, token, -1 as place from holding where chain = ${chain} and is_stale limit ${limit})
+      (select intent_id, token, -1 as place from holding
+        where chain = ${chain} and is_stale and not ${isPostponedUpTo("holding", sql`${finalBlock}::int8`)} limit ${limit})
       union all
       (select intent_id, token, dust_from as place from holding
-        where chain = ${chain} and dust_from <= ${finalBlock} and not is_stale order by dust_from limit ${limit})
+        where chain = ${chain} and dust_from <= ${finalBlock} and not is_stale
+          and not ${isPostponedUpTo("holding", sql.ref("holding.dust_from"))} order by dust_from limit ${limit})
     ) as due order by place limit ${limit}`.execute(db);
   return rows;
 }
@@ -127,16 +136,16 @@ const lastSweepOf = (holding: RawBuilder<unknown>) => sql`
 export type DustPage = { key: HoldingKey; uptoBlock: bigint; blocks: DustBlock[] };
 
 /**
- * The dust of these holdings from `dust_from` up to `finalBlock`, summed by block. Each page ends with a whole block
+ * The dust of these holdings from `dust_from` up to their `upto_block`, summed by block. Each page ends with a whole block
  * once it has read `rowsMax` movements; `uptoBlock` is then that block.
  */
 export async function sumDustBlocks(
   tx: Tx,
-  { holdings, finalBlock, rowsMax }: { holdings: readonly Holding[]; finalBlock: bigint; rowsMax: number | undefined },
+  { holdings, rowsMax }: { holdings: readonly (Holding & { upto_block: bigint })[]; rowsMax: number | undefined },
 ): Promise<DustPage[]> {
   const { rows } = await sql<HoldingKey & DustBlock & { uptoBlock: bigint }>`
     with asked as (
-      select * from ${unnest("asked", holdings, { ...KEY_COLUMNS, dust_from: "int8" })}
+      select * from ${unnest("asked", holdings, { ...KEY_COLUMNS, dust_from: "int8", upto_block: "int8" })}
     )
     select asked.intent_id, asked.chain, asked.token, page.upto_block as "uptoBlock", coalesce(summed.block_number, -1) as "blockNumber",
       coalesce(summed.count, 0) as count, coalesce(summed.units, 0) as units, coalesce(summed.held_units, 0) as "heldUnits"
@@ -144,8 +153,8 @@ export async function sumDustBlocks(
     cross join lateral (
       select coalesce((
         select block_number from movement where ${dustOf(sql`asked`)}
-          and movement.block_number >= asked.dust_from and movement.block_number <= ${finalBlock}
-        order by block_number offset ${rowsMax ?? null}::int8 limit ${rowsMax === undefined ? 0 : 1}), ${finalBlock}::int8) as upto_block
+          and movement.block_number >= asked.dust_from and movement.block_number <= asked.upto_block
+        order by block_number offset ${rowsMax ?? null}::int8 limit ${rowsMax === undefined ? 0 : 1}), asked.upto_block) as upto_block
     ) as page
     left join lateral (${lastSweepOf(sql`asked`)}) as swept on true
     left join lateral (
@@ -189,7 +198,8 @@ export async function writeHoldings(tx: Tx, holdings: readonly Holding[]): Promi
         select movement.block_number from movement where ${dustOf(sql`holding`)} and movement.block_number > changed.dust_block
         order by movement.block_number limit 1) end,
       is_stale = changed.is_stale, dust_block = changed.dust_block, waiting_count = changed.waiting_count, waiting_units = changed.waiting_units,
-      waiting_held_units = changed.waiting_held_units, counted_block = changed.counted_block, dust_count = changed.dust_count,
+      waiting_held_units = changed.waiting_held_units, late_count = changed.late_count, late_units = changed.late_units,
+      late_held_units = changed.late_held_units, counted_block = changed.counted_block, dust_count = changed.dust_count,
       dust_units = changed.dust_units, dust_held_units = changed.dust_held_units, dust_counted_at = changed.dust_counted_at,
       verified_block = changed.verified_block, verify_from = changed.verify_from
     from ${unnest("changed", holdings, SUM_COLUMNS)}
@@ -287,7 +297,8 @@ export async function refreshHoldings(tx: Tx, intentIds: readonly string[]): Pro
 export async function refreshHeldDust(tx: Tx, intentIds: readonly string[]): Promise<void> {
   if (intentIds.length === 0) return;
   await sql`
-    update holding set dust_held_units = held.counted_units, waiting_held_units = held.waiting_units
+    update holding set dust_held_units = held.counted_units - late.units, waiting_held_units = held.waiting_units + late.units,
+      late_held_units = late.units
     from ${holdingsOf(intentIds, "asked")} left join lateral (${lastSweepOf(sql`asked`)}) as swept on true
     cross join lateral (
       select coalesce(sum(movement.amount_units) filter (where movement.block_number <= asked.counted_block), 0) as counted_units,
@@ -296,11 +307,12 @@ export async function refreshHeldDust(tx: Tx, intentIds: readonly string[]): Pro
         and movement.block_number >= coalesce(swept.block_number, 0)
         and (swept.block_number is null or (movement.block_number, movement.place) > (swept.block_number, swept.place))
     ) as held
+    -- As if the late part were the last to leave, as in the sums.
+    cross join lateral (select least(held.counted_units, asked.late_units) as units) as late
     where asked.dust_block >= 0
       and holding.intent_id = asked.intent_id and holding.chain = asked.chain and holding.token = asked.token
-      and (holding.dust_held_units, holding.waiting_held_units) is distinct from (held.counted_units, held.waiting_units)`.execute(
-    tx,
-  );
+      and (holding.dust_held_units, holding.waiting_held_units, holding.late_held_units)
+        is distinct from (held.counted_units - late.units, held.waiting_units + late.units, late.units)`.execute(tx);
 }
 
 /**

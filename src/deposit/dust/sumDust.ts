@@ -4,6 +4,7 @@ import { isolateIntents } from "../../watch/store/isolateIntents.ts";
 import { lockIntents, type IntentRow } from "../../intent/store.ts";
 import { findPayoutWay } from "../../intent/routes/payoutWay.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
+import { lowestOf } from "../../kernel/extremes.ts";
 import { takeRewoundNumber } from "../../watch/store/store.ts";
 import { isRewound } from "../../watch/store/chainReads.ts";
 import { decideIntents, type DepositWorld } from "../decision/applyDecisions.ts";
@@ -11,8 +12,8 @@ import type { IntentFacts } from "../decision/facts.ts";
 import { readFacts, type IntentCase } from "../decision/readFacts.ts";
 import { lowestFinalBlock } from "../finality.ts";
 import { listHeads } from "../store.ts";
-import { addDustBlocks, withoutDust, type Holding } from "./dust.ts";
-import { canCountDust, dustTotals } from "./dustAgreement.ts";
+import { addDustBlocks, restartSums, withoutDust, type Holding } from "./dust.ts";
+import { canCountDust } from "./dustAgreement.ts";
 import { listUnsummedHoldings, markSumsStale, sumDustBlocks, type DustPage, type HoldingKey } from "./dustStore.ts";
 
 /** Inboxes per transaction. */
@@ -68,9 +69,18 @@ async function markRewoundSums(tx: Tx, chain: Caip2): Promise<void> {
   if (rewoundNumber !== undefined) await markSumsStale(tx, { chain, above: rewoundNumber });
 }
 
-function hasReached({ chains, holdings }: IntentFacts, chain: Caip2): boolean {
-  const finalBlock = chains.get(chain)?.lowestFinalBlock ?? -1n;
-  return holdings.every(({ before, after }) => before === after || after.dust_block >= finalBlock);
+function hasReached(facts: IntentFacts, chain: Caip2): boolean {
+  const lastBlock = lastSummable(facts, chain);
+  return facts.holdings.every(({ before, after }) => before === after || after.dust_block >= lastBlock);
+}
+
+/**
+ * The last block whose dust may be in the sums: it is final, and below what watch has found and not recorded yet. Whole
+ * blocks decide, so a part of one would count otherwise than all of it.
+ */
+function lastSummable({ chains }: IntentFacts, chain: Caip2): bigint {
+  const { lowestFinalBlock = -1n, postponedBlock } = chains.get(chain) ?? {};
+  return postponedBlock === undefined ? lowestFinalBlock : lowestOf(lowestFinalBlock, postponedBlock - 1n);
 }
 
 type SumContext = { chain: Caip2; intents: readonly IntentRow[]; at: Date };
@@ -82,25 +92,32 @@ async function sumCases(tx: Tx, world: DepositWorld & DustLimits, context: SumCo
   // The head may belong to a branch that replaced a block of these inboxes. They are summed once processMovements has
   // caught up.
   const cases = known.filter(({ facts }) => !facts.isBehind(chain));
-  const finalBlock = cases[0]?.facts.chains.get(chain)?.lowestFinalBlock ?? -1n;
-  const isAsked = ({ chain: on, is_stale, dust_from }: Holding) =>
-    on === chain && (is_stale || (dust_from !== null && dust_from <= finalBlock));
-  const asked = cases.flatMap(({ facts }) => facts.holdings.map(({ before }) => before).filter(isAsked));
+  const asked = cases.flatMap(({ facts }) => {
+    const uptoBlock = lastSummable(facts, chain);
+    const holdings = facts.holdings.map(({ before }) => before).filter((each) => isAsked(each, facts, chain));
+    return holdings.map((each) => ({ ...each, upto_block: uptoBlock }));
+  });
   const rowsMax = world.dustRowsMax ?? ROWS_MAX;
-  const [stale, fresh] = [asked.filter(({ is_stale }) => is_stale), asked.filter(({ is_stale }) => !is_stale)];
+  const stale = asked.filter(({ is_stale }) => is_stale).map((each) => ({ ...each, ...withoutDust(each) }));
   const pages = [
-    ...(await sumDustBlocks(tx, { holdings: fresh, finalBlock, rowsMax })),
+    ...(await sumDustBlocks(tx, { holdings: asked.filter(({ is_stale }) => !is_stale), rowsMax })),
     // A changed sum must not show a moment without the rest of it, so stale sums are computed again as a whole.
-    ...(await sumDustBlocks(tx, { holdings: stale.map(withoutDust), finalBlock, rowsMax: undefined })),
+    ...(await sumDustBlocks(tx, { holdings: stale, rowsMax: undefined })),
   ];
   return cases.map(({ intent, facts }) => ({
     intent,
     facts: facts.withHoldings((holding) =>
-      isAsked(holding)
-        ? advance(holding, { intent, facts, page: pages.find(({ key }) => isSameInbox(key, holding)) })
-        : holding,
+      advance(holding, { intent, facts, page: pages.find(({ key }) => isSameInbox(key, holding)) }),
     ),
   }));
+}
+
+/** Whether the sums of a holding can change now. Stale ones are computed again once nothing of their inbox waits. */
+function isAsked({ chain: on, is_stale, dust_from }: Holding, facts: IntentFacts, chain: Caip2): boolean {
+  const lastBlock = lastSummable(facts, chain);
+  if (on !== chain) return false;
+  if (is_stale) return lastBlock === (facts.chains.get(chain)?.lowestFinalBlock ?? -1n);
+  return dust_from !== null && dust_from <= lastBlock;
 }
 
 type AdvanceInput = { intent: IntentRow; facts: IntentFacts; page: DustPage | undefined };
@@ -108,14 +125,14 @@ type AdvanceInput = { intent: IntentRow; facts: IntentFacts; page: DustPage | un
 function advance(before: Holding, { intent, facts, page }: AdvanceInput): Holding {
   if (page === undefined) return before;
   const { at } = facts;
-  const holding = before.is_stale ? { ...withoutDust(before), is_stale: false } : before;
+  const holding = before.is_stale ? restartSums(before, page.blocks) : before;
   const minimumUnits = findPayoutWay(intent, facts.routes, holding)?.minimumUnits ?? 0n;
-  const counted = addDustBlocks(holding, { ...page, minimumUnits, at });
+  const { uptoBlock } = page;
+  const blocks = page.blocks.filter(({ blockNumber }) => blockNumber > holding.dust_block);
+  const counted = addDustBlocks(holding, { blocks, uptoBlock, minimumUnits, at });
   if (counted.dust_count === holding.dust_count) return counted;
-  const waiting = addDustBlocks(holding, { ...page, minimumUnits: undefined, at });
-  const agreement = facts.chains.get(holding.chain)?.agreement;
-  const totals = [...facts.singleProviderTotals, ...dustTotals(intent, facts.holdings)];
-  if (canCountDust(waiting, { intent, agreement, counted: totals })) return counted;
+  const waiting = addDustBlocks(holding, { blocks, uptoBlock, minimumUnits: undefined, at });
+  if (canCountDust(waiting, { intent, facts })) return counted;
   return { ...waiting, verify_from: holding.verify_from ?? at };
 }
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { pino } from "pino";
+import { listEventsOf } from "../../../test/support/events.ts";
 import { openTestDatabase } from "../../../test/support/database.ts";
 import { insertIntent, TEST_CHAIN } from "../../../test/support/intents.ts";
 import { recordMovements, setHead } from "../../../test/support/movements.ts";
@@ -10,6 +11,8 @@ import { Providers } from "../../chain/providers.ts";
 import type { ChainReader } from "../../chain/reader.ts";
 import type { Db } from "../../db/database.ts";
 import { createWake } from "../../kernel/wake.ts";
+import { runChecks } from "../../ledger/check.ts";
+import { depositChecks } from "../checks.ts";
 import { processMovements } from "../processMovements.ts";
 import { sumDust } from "./sumDust.ts";
 import { verifyDust } from "./verifyDust.ts";
@@ -27,7 +30,7 @@ describe("dust above the single-provider limit", () => {
   after(() => db.close());
 
   /** An inbox with dust worth one cent, whose two providers report these balances. */
-  async function setUp(balances: bigint[], abovePriceUnits: bigint) {
+  async function setUp(balances: bigint[], abovePriceUnits: bigint, priceUnits: bigint | null = null) {
     const clock = {
       ms: 0,
       now: () => new Date(1_800_000_000_000 + clock.ms),
@@ -49,7 +52,11 @@ describe("dust above the single-provider limit", () => {
       providers: new Providers(readers as unknown as [ChainReader, ...ChainReader[]], { clock, log }),
     } as unknown as Chain;
     await setHead(db, TEST_CHAIN, { number: 100n });
-    const intent = await insertIntent(db, { minimum_units: CENT });
+    const intent = await insertIntent(db, {
+      minimum_units: CENT,
+      price_token_units: priceUnits,
+      one_time: priceUnits !== null,
+    });
     const chainTx = `0xe0${(txCount += 1).toString(16).padStart(62, "0")}`;
     const dust = Array.from({ length: 20 }, (_, position) => ({ chainTx, position, amountUnits: 500n, block: 90n }));
     await recordMovements(db, intent, dust);
@@ -59,7 +66,7 @@ describe("dust above the single-provider limit", () => {
       const row = await db.root.selectFrom("intent").selectAll().where("id", "=", intent.id).executeTakeFirstOrThrow();
       return row.counted_units;
     };
-    return { clock, world, chain, counted, lines };
+    return { intent, chainTx, clock, world, chain, counted, lines };
   }
 
   test("below the limit dust counts on one provider's word", async () => {
@@ -80,4 +87,35 @@ describe("dust above the single-provider limit", () => {
     assert.equal(await verifyDust(world, chain), 1);
     assert.equal(await counted(), CENT);
   });
+
+  for (const [what, limit] of [
+    ["the limit", 0n],
+    ["a limit that only twice the dust exceeds", CENT + 5_000n],
+  ] as const)
+    test(`what was found late in counted blocks waits for the providers above ${what}, and reopens nothing`, async () => {
+      const balances = [2n * CENT, 2n * CENT];
+      const { intent, chainTx, world, chain, clock, counted } = await setUp(balances, limit, CENT);
+      await verifyDust(world, chain);
+      assert.equal(await counted(), CENT);
+      balances.fill(0n);
+      await recordMovements(db, intent, [{ chainTx, position: 99, amountUnits: 1n, block: 90n }]);
+      await processMovements(world, TEST_CHAIN);
+      await sumDust(world, TEST_CHAIN);
+      const status = async () =>
+        (await db.root.selectFrom("intent").select("status").where("id", "=", intent.id).executeTakeFirstOrThrow())
+          .status;
+      await verifyDust(world, chain);
+      assert.deepEqual([await counted(), await status()], [CENT + (limit === 0n ? 0n : 1n), "settled"]);
+      assert.deepEqual(await runChecks(db, depositChecks), []);
+      balances.fill(2n * CENT);
+      clock.ms += 60_000;
+      await verifyDust(world, chain);
+      assert.deepEqual([await counted(), await status()], [CENT + 1n, "settled"]);
+      const types = (await listEventsOf(db, intent.id)).map(({ type }) => type);
+      assert.deepEqual(
+        types.filter((type) => /dropped|reopened|reversed/.test(type)),
+        [],
+      );
+      assert.deepEqual(await runChecks(db, depositChecks), []);
+    });
 });

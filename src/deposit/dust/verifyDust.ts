@@ -11,7 +11,7 @@ import { findCursor } from "../../watch/store/store.ts";
 import type { World } from "../../world.ts";
 import { decideIntents, type DepositWorld } from "../decision/applyDecisions.ts";
 import { readFacts } from "../decision/readFacts.ts";
-import { countWaitingDust, type Holding } from "./dust.ts";
+import { addDustBlocks, countWaitingDust, type Holding } from "./dust.ts";
 import { listUnverifiedHoldings } from "./dustStore.ts";
 import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 
@@ -67,7 +67,7 @@ async function findConfirmed(
   const replies = await chain.providers.askEach((reader) => balancesSince(reader, token, { owners, blockNumber }));
   const confirmed = asked.filter((holding, index) => {
     const balances = replies.flatMap((reply) => ("answer" in reply ? [reply.answer[index] ?? 0n] : []));
-    const sufficient = balances.filter((units) => units >= holding.unswept_units + holding.waiting_held_units).length;
+    const sufficient = balances.filter((units) => units >= heldUnits(holding)).length;
     const isConfirmed = sufficient >= needed && sufficient > balances.length - sufficient;
     if (!isConfirmed && balances.length > sufficient)
       raiseAlarm(
@@ -85,6 +85,11 @@ async function findConfirmed(
   return new Set(confirmed.map((holding) => holding.intent_id));
 }
 
+/** What the inbox must hold for all of its dust to be there. */
+function heldUnits({ unswept_units, waiting_held_units }: Holding): bigint {
+  return unswept_units + waiting_held_units;
+}
+
 async function saveResult(
   world: VerifyDustWorld,
   { holding, isConfirmed }: { holding: Holding; isConfirmed: boolean },
@@ -100,11 +105,12 @@ async function saveResult(
       intent,
       facts: facts.withHoldings((known) => {
         if (known.chain !== chain || known.token !== holding.token || known.verify_from === null) return known;
-        const isSame = isConfirmed && !known.is_stale && known.dust_block === holding.dust_block;
-        if (!isSame) return { ...known, verify_from: addMs(at, RETRY_MS) };
+        const isSame = known.dust_block === holding.dust_block && heldUnits(known) === heldUnits(holding);
+        if (!isConfirmed || known.is_stale || !isSame) return { ...known, verify_from: addMs(at, RETRY_MS) };
         const verified = { ...known, verify_from: null, verified_block: known.dust_block };
         const minimumUnits = findPayoutWay(intent, facts.routes, known)?.minimumUnits ?? 0n;
-        return known.waiting_units >= minimumUnits ? countWaitingDust(verified, at) : verified;
+        if (known.waiting_units >= minimumUnits) return countWaitingDust(verified, at);
+        return addDustBlocks(verified, { blocks: [], uptoBlock: known.dust_block, minimumUnits, at });
       }),
     }));
     await decideIntents(tx, world, { cases: decided, at });

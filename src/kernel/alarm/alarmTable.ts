@@ -311,6 +311,15 @@ export const ALARMS = {
       "Upgrade the service and its nodes. `tributary doctor` counts the rows; each is tried again, at least once a day.",
     source: "checks",
   },
+  dust_waits: {
+    happened:
+      "Transactions with nothing but transfers below the minimum wait for more than an hour to be recorded. They should wait for seconds.",
+    affects:
+      "Merchants whose inboxes they paid: their small deposits are not seen. Final blocks above them are not read a second time.",
+    remedy:
+      "`tributary watch status` shows what the providers answer; `tributary rescan <transaction>` reads one of the table `postponed` at once.",
+    source: "checks",
+  },
   balance_below_counted: {
     happened: "Every provider that answers reports less in an inbox than was counted.",
     affects: "The merchant of the inbox: its payout waits.",

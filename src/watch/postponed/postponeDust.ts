@@ -8,7 +8,7 @@ import type { Caip2 } from "../../kernel/caip.ts";
 import { convertUnits } from "../../kernel/units.ts";
 import type { World } from "../../world.ts";
 import type { InboxTransfer } from "../movement.ts";
-import { insertPostponed, type PostponedTransaction } from "../unreadable/unreadableStore.ts";
+import { insertPostponed, type PostponedTransaction } from "./postponedStore.ts";
 
 // Anybody can make tens of thousands of tiny transfers in one block. Their rows take seconds to write, and dust counts only once it is final. So
 // their transactions wait as rows, and the payments beside and behind them are recorded first.

@@ -1,10 +1,15 @@
+import { sql } from "kysely";
 import { watchedTokens } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
 import type { Transfer } from "../../chain/reader.ts";
+import { array } from "../../db/parameters.ts";
+import { computeRereadLimit } from "../reread/rereadFinal.ts";
 import { applyFoundTransfers } from "../reread/rescan.ts";
-import type { WatchWorld } from "../store/applySegment.ts";
+import { matchInboxesInDatabase, wakeBlockConsumers, type WatchWorld } from "../store/applySegment.ts";
+import { listHashesAt } from "../store/chainReads.ts";
 import { findCursor } from "../store/store.ts";
-import { claimPostponed, deletePostponed } from "../unreadable/unreadableStore.ts";
+import { listUnreadableTxs } from "../unreadable/unreadableStore.ts";
+import { claimPostponed, deletePostponed } from "./postponedStore.ts";
 
 /** Transactions in one step. */
 const ROWS_AT_A_TIME = 200;
@@ -16,8 +21,8 @@ const PAUSE_TIMES = 3;
 const PAUSE_MS_MAX = 1_000;
 
 /**
- * Records the postponed transactions of one block, a few at once. The pauses between leave the locks and the database to what presses for most of
- * the time. Returns whether more may wait.
+ * Records the postponed transactions of one block, a few at once. The pauses between leave the locks and the database
+ * to what presses for most of the time. Returns whether more may wait.
  */
 export async function recordPostponed(world: WatchWorld, chain: Chain, ending?: AbortSignal): Promise<boolean> {
   const { caip2 } = chain;
@@ -27,23 +32,80 @@ export async function recordPostponed(world: WatchWorld, chain: Chain, ending?: 
   const rows = await claimPostponed(world.db, { chain: caip2, upTo: cursor.number, at, limit: ROWS_AT_A_TIME });
   const [first] = rows;
   if (first === undefined) return false;
-  const range = { fromBlock: first.blockNumber, toBlock: first.blockNumber };
-  const tokens = watchedTokens(world.catalog, caip2);
-  const transfers = await chain.providers.ask((reader) => reader.transfers(range, tokens));
-  const transfersOf = Map.groupBy(transfers, ({ chainTx }) => chainTx);
-  // A transaction whose block was replaced may come back until its old block would be final. The reading of its new block moves its row.
-  const isFinal = first.blockNumber <= cursor.finalized_number;
-  const ended = rows.filter(({ chainTx }) => isFinal || transfersOf.has(chainTx)).map(({ chainTx }) => chainTx);
-  for (const chainTxs of inParts(ended, transfersOf)) {
+  const { blockNumber } = first;
+  const transfersOf = await readBlock(world, chain, blockNumber);
+  // A transaction whose block was replaced may come back while its old block is not final.
+  const mayComeBack = blockNumber > computeRereadLimit(world, chain, cursor);
+  let hasEnded = false;
+  for (const chainTxs of inParts(
+    rows.map(({ chainTx }) => chainTx),
+    transfersOf,
+  )) {
     if (ending?.aborted) return false;
     const startedMs = world.clock.monotonicMs();
-    const ofPart = chainTxs.flatMap((chainTx) => transfersOf.get(chainTx) ?? []);
-    await applyFoundTransfers(world, chain, { transfers: ofPart, isOnlyIncoming: true });
-    await deletePostponed(world.db, { chain: caip2, blockNumber: first.blockNumber, chainTxs });
+    const transfers = chainTxs.flatMap((chainTx) => transfersOf.get(chainTx) ?? []);
+    await applyFoundTransfers(world, chain, { transfers, isOnlyIncoming: true });
+    const ended = await listEnded(world, chain, { chainTxs, transfers, mayComeBack });
+    await deletePostponed(world.db, { chain: caip2, blockNumber, chainTxs: ended });
+    if (ended.length > 0) {
+      hasEnded = true;
+      // The sums of dust stopped below what waited.
+      wakeBlockConsumers(world, chain);
+    }
     const tookMs = world.clock.monotonicMs() - startedMs;
     await world.clock.sleep(Math.min(tookMs * PAUSE_TIMES, PAUSE_MS_MAX), ending);
   }
-  return ended.length > 0;
+  return hasEnded;
+}
+
+/**
+ * The transfers of our block of this number, by transaction. By its hash, so that a provider on another branch answers
+ * nothing instead of something else; blocks that were read as a range have none.
+ */
+async function readBlock(
+  world: WatchWorld,
+  chain: Chain,
+  blockNumber: bigint,
+): Promise<ReadonlyMap<string, readonly Transfer[]>> {
+  const tokens = watchedTokens(world.catalog, chain.caip2);
+  const [known] = await listHashesAt(world.db.root, { chain: chain.caip2, numbers: [blockNumber] });
+  const scope = known ? { blockHash: known.hash, blockNumber } : { fromBlock: blockNumber, toBlock: blockNumber };
+  const transfers = await chain.providers.ask((reader) => reader.transfers(scope, tokens));
+  return Map.groupBy(transfers, ({ chainTx }) => chainTx);
+}
+
+type RecordedPart = { chainTxs: readonly string[]; transfers: readonly Transfer[]; mayComeBack: boolean };
+
+/**
+ * The transactions whose rows end: all that they moved stands as movements, in this block or another, or a row of its
+ * own says that nobody can read them, or our final block does not hold them.
+ */
+async function listEnded(
+  world: WatchWorld,
+  chain: Chain,
+  { chainTxs, transfers, mayComeBack }: RecordedPart,
+): Promise<string[]> {
+  const moved = await matchInboxesInDatabase(world, chain, transfers);
+  const expected = Map.groupBy(
+    moved.filter(({ direction }) => direction === "in"),
+    ({ chainTx }) => chainTx,
+  );
+  const { rows } = await sql<{ chainTx: string; count: bigint }>`/* named: postponed_movements */
+    select asked.chain_tx as "chainTx", count(*) as count from unnest(${array(chainTxs, "text")}) as asked (chain_tx)
+    cross join lateral (
+      select from movement where movement.chain = ${chain.caip2} and movement.chain_tx = asked.chain_tx
+        and movement.direction = 'in' and movement.orphaned_at is null offset 0
+    ) as standing group by asked.chain_tx`.execute(world.db.root);
+  const standing = new Map(rows.map(({ chainTx, count }) => [chainTx, Number(count)]));
+  const missing = chainTxs.filter((chainTx) => {
+    const count = expected.get(chainTx)?.length ?? 0;
+    return (standing.get(chainTx) ?? 0) < Math.max(count, 1);
+  });
+  const unreadable = await listUnreadableTxs(world.db, { chain: chain.caip2, chainTxs: missing });
+  const waiting = new Set(
+    missing.filter((chainTx) => !unreadable.has(chainTx) && (mayComeBack || expected.has(chainTx))),
+  );
+  return chainTxs.filter((chainTx) => !waiting.has(chainTx));
 }
 
 /** The transactions in groups, each with few transfers or of one transaction. */

@@ -21,6 +21,7 @@ import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 import { warnRepeated } from "../../kernel/alarm/repeatedWarning.ts";
 import { nameContradictedProvider } from "../accounts/nameFaultyProviders.ts";
 import { getChainMemory } from "../chainMemory.ts";
+import { listPostponedInboxes } from "../postponed/postponedStore.ts";
 import { listUnreadableInboxes } from "../unreadable/unreadableStore.ts";
 
 // A provider may omit a transfer at both readings of its block, and then nothing that was recorded shows it. Only the
@@ -147,8 +148,8 @@ async function readNextPage(world: WatchWorld, chain: Chain, pass: BalancePass):
 }
 
 /**
- * The balances that differ, without those of inboxes that something unreadable names: what it moved explains nothing
- * yet.
+ * The balances that differ, without those of inboxes that something unreadable or postponed names: what it moved
+ * explains nothing yet.
  */
 export async function explainableDifferences(
   { db }: WatchWorld,
@@ -156,8 +157,10 @@ export async function explainableDifferences(
   balances: readonly ComparedBalance[],
 ): Promise<ComparedBalance[]> {
   const differing = balances.filter(isDifferent);
-  const unreadable = await listUnreadableInboxes(db, { chain, inboxes: differing.map(({ inbox }) => inbox) });
-  return differing.filter(({ inbox }) => !unreadable.has(inbox));
+  const asked = { chain, inboxes: differing.map(({ inbox }) => inbox) };
+  const unreadable = await listUnreadableInboxes(db, asked);
+  const postponed = await listPostponedInboxes(db, asked);
+  return differing.filter(({ inbox }) => !unreadable.has(inbox) && !postponed.has(inbox));
 }
 
 /** Compares inboxes, and makes the search of what differs due. Returns false when their balances cannot be read now. */

@@ -9,7 +9,7 @@ import { blocksIn, DEEPEST_REORG, PROVIDER_LAG, type BlockSpan } from "../blockT
 import { resolveFinalConflicts } from "../providers/resolveFinalConflicts.ts";
 import { getChainMemory } from "../chainMemory.ts";
 import type { LocatedTransfer } from "../movement.ts";
-import { findLowestPostponed } from "../unreadable/unreadableStore.ts";
+import { findLowestPostponed } from "../postponed/postponedStore.ts";
 import { rereadRange, type RereadChanges } from "./rereadRange.ts";
 import { logReversal, wakeMovementConsumers, type WatchWorld } from "../store/applySegment.ts";
 import { listHashesAt, listMovementsBetween } from "../store/chainReads.ts";
@@ -31,9 +31,8 @@ const DEPTH_WITHOUT_TAG: BlockSpan = { ms: 2_048_000, min: 64, max: 16_384 };
  */
 export async function rereadFinal(world: WatchWorld, chain: Chain, cursor: CursorRow): Promise<boolean> {
   const config = findWatchedChain(world.catalog, chain.caip2);
-  const required = config?.agreement?.providers ?? 1;
-  const providers = Math.min(required, chain.providers.providerCount);
-  const finalUpTo = computeRereadLimit(world, chain, { cursor, providers });
+  const providers = neededReadings(world, chain);
+  const finalUpTo = computeRereadLimit(world, chain, cursor);
   if (finalUpTo <= cursor.reread_number) return false;
   // What waits on purpose is not missing.
   const postponed = await findLowestPostponed(world.db, chain.caip2);
@@ -94,18 +93,22 @@ async function filterCanonical(tx: Tx, chain: Chain, located: readonly LocatedTr
   return located.filter(({ blockNumber, blockHash }) => (hashes.get(blockNumber) ?? blockHash) === blockHash);
 }
 
+/** The readings that must agree on a change. */
+function neededReadings(world: WatchWorld, chain: Chain): number {
+  const required = findWatchedChain(world.catalog, chain.caip2)?.agreement?.providers ?? 1;
+  return Math.min(required, chain.providers.providerCount);
+}
+
 /**
- * With a single provider, not the blocks that an honest one may lack: behind a load balancer the node that answers logs
- * may lag, and return nothing for blocks that another node calls final.
+ * The last block that may be read the second time. With a single provider, not the blocks that an honest one may lack:
+ * behind a load balancer the node that answers logs may lag, and return nothing for blocks that another node calls
+ * final.
  */
-function computeRereadLimit(
-  world: WatchWorld,
-  chain: Chain,
-  { cursor, providers }: { cursor: CursorRow; providers: number },
-): bigint {
+export function computeRereadLimit(world: WatchWorld, chain: Chain, cursor: CursorRow): bigint {
   const { number, finalized_number: finalizedNumber } = cursor;
   if (finalizedNumber < 0n) return number - blocksIn(world, chain, DEPTH_WITHOUT_TAG);
-  return providers > 1 ? finalizedNumber : lowestOf(finalizedNumber, number - blocksIn(world, chain, PROVIDER_LAG));
+  if (neededReadings(world, chain) > 1) return finalizedNumber;
+  return lowestOf(finalizedNumber, number - blocksIn(world, chain, PROVIDER_LAG));
 }
 
 /**

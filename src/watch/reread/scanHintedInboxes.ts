@@ -12,6 +12,8 @@ import { blocksIn, type BlockSpan } from "../blockTime.ts";
 import { getChainMemory } from "../chainMemory.ts";
 import { filterInboxTransfers, distinctChainTxs, type InboxTransfer } from "../movement.ts";
 import { isRangeTooLarge } from "../catchUp/readRange.ts";
+import { postponeDust } from "../postponed/postponeDust.ts";
+import { listPostponedAmong } from "../postponed/postponedStore.ts";
 import { applyFoundTransfers } from "./rescan.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 import { findCursor } from "../store/store.ts";
@@ -78,7 +80,8 @@ async function scanInboxes(
   const candidates = filterInboxTransfers(transfers, (address) => inboxes.has(address));
   if (candidates.length === 0) return;
   const known = await listRecordedPlaces(world, { chain: chain.caip2, candidates });
-  const missing = candidates.filter((candidate) => !known.has(placeKey(candidate)));
+  const unrecorded = candidates.filter((candidate) => !known.has(placeKey(candidate)));
+  const missing = await withoutPostponed(world, { caip2: chain.caip2, mintSender: found.mintSender }, unrecorded);
   if (missing.length === 0) return;
   const chainTxs = distinctChainTxs(missing);
   // A single provider may add new transactions. Recorded or orphaned ones need several providers.
@@ -92,27 +95,41 @@ async function scanInboxes(
     );
 }
 
+/** Without what waits already, and without the dust of very many transfers. Anybody may open a payment page. */
+async function withoutPostponed(
+  world: WatchWorld,
+  reader: Pick<ChainReader, "caip2" | "mintSender">,
+  unrecorded: readonly InboxTransfer[],
+): Promise<readonly InboxTransfer[]> {
+  const chainTxs = distinctChainTxs(unrecorded);
+  const waiting = await listPostponedAmong(world.db, { chain: reader.caip2, chainTxs });
+  const missing = unrecorded.filter(({ chainTx }) => !waiting.has(chainTx));
+  return postponeDust(world, reader, missing);
+}
+
 type RecentBlocksQuery = { reader: ChainReader; upTo: bigint; tokens: readonly string[]; inboxes: readonly string[] };
+
+type RecentBlocks = { transfers: readonly Transfer[]; mintSender: string | undefined };
 
 /** Reads the last blocks up to the cursor, as many as the provider accepts. */
 async function readRecent(
   world: WatchWorld,
   chain: Chain,
   { reader, upTo, tokens, inboxes }: RecentBlocksQuery,
-): Promise<{ fromBlock: bigint; transfers: Transfer[] }> {
+): Promise<RecentBlocks> {
   const { hintSize } = getChainMemory(world, chain);
   for (let tries = 0; tries < ATTEMPTS_MAX; tries += 1) {
     const range = lastBlocks(upTo, { wanted: hintSize.blocks, most: blocksIn(world, chain, SCANNED) });
     try {
       const transfers = await reader.transfers(range, tokens, inboxes);
       hintSize.adjust(range, transfers.length);
-      return { fromBlock: range.fromBlock, transfers };
+      return { transfers, mintSender: reader.mintSender };
     } catch (error) {
       if (!isRangeTooLarge(error)) throw error;
       if (!hintSize.shrink(error.suggestion) || hintSize.blocks < SCANNED_MIN) break;
     }
   }
-  return { fromBlock: upTo, transfers: [] };
+  return { transfers: [], mintSender: reader.mintSender };
 }
 
 function lastBlocks(upTo: bigint, { wanted, most }: { wanted: bigint; most: bigint }): BlockRange {

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Db, Tx } from "../../db/database.ts";
+import type { Db } from "../../db/database.ts";
 import { unnest } from "../../db/parameters.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import type { BlockHeights } from "../finality.ts";
@@ -90,11 +90,11 @@ type HeightsRow = Omit<BlockHeights, "agedNumbers"> & {
 
 /** The canonical hash at each number; unknown numbers are left out. */
 export async function listHashesAt(
-  tx: Tx,
+  db: Db["root"],
   { chain, numbers }: { chain: Caip2; numbers: readonly bigint[] },
 ): Promise<KnownBlock[]> {
   if (numbers.length === 0) return [];
-  return tx
+  return db
     .selectFrom("block")
     .select(["number", "hash"])
     .where("chain", "=", chain)

@@ -1,6 +1,5 @@
 import { sql, type Selectable } from "kysely";
 import type { Db } from "../../db/database.ts";
-import { isDue } from "../../db/due.ts";
 import { array, unnest } from "../../db/parameters.ts";
 import type { UnreadableTable } from "../watchTables.ts";
 import type { UnreadableEntry } from "../../chain/unreadable/unreadableEntry.ts";
@@ -23,12 +22,6 @@ const INSERTED_MAX = 1_000;
 /** Inboxes stored with a row. A transaction names fewer. */
 const INBOXES_MAX = 64;
 
-/**
- * The reason of transactions that only wait because their transfers are dust and very many. No provider failed to read
- * them.
- */
-const POSTPONED_REASON = "very many transfers below the minimum";
-
 /** Those of the subjects that have a row. */
 export async function listKnownSubjects(
   db: Db,
@@ -37,10 +30,20 @@ export async function listKnownSubjects(
   if (subjects.length === 0) return new Set();
   const { rows } = await sql<{ subject: string }>`/* named: known_unreadable */
     select subject from unreadable
-    where chain = ${chain} and subject = any(${array(subjects, "text")}) and reason <> ${POSTPONED_REASON}`.execute(
-    db.root,
-  );
+    where chain = ${chain} and subject = any(${array(subjects, "text")})`.execute(db.root);
   return new Set(rows.map(({ subject }) => subject));
+}
+
+/** Those of the transactions that a row names. Reads the rows of the chain. */
+export async function listUnreadableTxs(
+  db: Db,
+  { chain, chainTxs }: { chain: Caip2; chainTxs: readonly string[] },
+): Promise<Set<string>> {
+  if (chainTxs.length === 0) return new Set();
+  const { rows } = await sql<{ chainTx: string }>`/* named: unreadable_txs */
+    select distinct chain_tx as "chainTx" from unreadable
+    where chain = ${chain} and chain_tx = any(${array(chainTxs, "text")})`.execute(db.root);
+  return new Set(rows.map(({ chainTx }) => chainTx));
 }
 
 export type NewUnreadable = { entry: UnreadableEntry; inboxes: readonly string[]; providers: readonly string[] };
@@ -105,7 +108,7 @@ export async function claimUnreadable(
   const { rows } = await sql<UnreadableRow>`/* named: claim_unreadable */
     update unreadable set retry_at = ${until}
     where chain = ${chain} and subject = any(array(
-      select subject from unreadable where chain = ${chain} and (retry_at <= ${at} or retry_at > ${tooLate}) and reason <> ${POSTPONED_REASON}
+      select subject from unreadable where chain = ${chain} and (retry_at <= ${at} or retry_at > ${tooLate})
       order by retry_at limit ${limit} for update skip locked))
     returning *`.execute(db.root);
   return rows;
@@ -167,8 +170,7 @@ export async function listUnreadableInboxes(
 /** SQL for whether an open row names an inbox of a holding: not everything that moved there is recorded. */
 export const isNamedByUnreadable = (holding: string) => sql<boolean>`exists (
   select from inbox join unreadable on unreadable.inboxes @> array[inbox.address]
-  where inbox.intent_id = ${sql.ref(`${holding}.intent_id`)} and unreadable.chain = ${sql.ref(`${holding}.chain`)}
-    and unreadable.reason <> ${POSTPONED_REASON})`;
+  where inbox.intent_id = ${sql.ref(`${holding}.intent_id`)} and unreadable.chain = ${sql.ref(`${holding}.chain`)})`;
 
 export type UnreadableCount = {
   chain: Caip2;
@@ -191,89 +193,6 @@ export async function countUnreadable(db: Db): Promise<UnreadableCount[]> {
       (array_agg(reason order by first_seen_at, subject))[1] as reason,
       (array_agg(inboxes[1] order by first_seen_at, subject) filter (where inboxes <> '{}'))[1] as inbox
     from unreadable left join unreadable_overflow overflow on overflow.chain = unreadable.chain
-    where unreadable.reason <> ${POSTPONED_REASON}
     group by unreadable.chain order by unreadable.chain`.execute(db.root);
   return rows;
-}
-
-// Transactions whose transfers wait because they are dust and very many. They are rows of `unreadable` too: what their
-// inboxes hold cannot be explained completely until they are recorded.
-
-/** Rows of a chain. Transactions beyond them are recorded with their block. */
-const POSTPONED_MAX = 2_000;
-/** The payments that arrive with them are settled meanwhile. */
-const POSTPONED_WAIT_MS = 3_000;
-/** A process that ends keeps its rows for this long. */
-const POSTPONED_CLAIM_MS = 60_000;
-
-export type PostponedTransaction = { chainTx: string; blockNumber: bigint; inboxes: readonly string[] };
-
-/**
- * Stores the transactions for which the chain has room. Returns their hashes. A transaction that moved to another block
- * waits there.
- */
-export async function insertPostponed(
-  db: Db,
-  { chain, found, at }: { chain: Caip2; found: readonly PostponedTransaction[]; at: Date },
-): Promise<Set<string>> {
-  const fitting = found.filter(({ inboxes }) => inboxes.length <= INBOXES_MAX);
-  if (fitting.length === 0) return new Set();
-  const { rows } = await sql<{ subject: string }>`/* named: insert_postponed */
-    with room as (select greatest(0, ${POSTPONED_MAX}::int8 - count(*)) as units from unreadable where chain = ${chain})
-    insert into unreadable (chain, subject, kind, chain_tx, block_number, inboxes, names_program, reason, providers,
-      first_seen_at, last_seen_at, retry_at)
-    select ${chain}, found.chain_tx, 'transaction', found.chain_tx, found.block_number, string_to_array(found.inboxes, ','), false,
-      ${POSTPONED_REASON}, '', ${at}::timestamptz, ${at}::timestamptz, ${addMs(at, POSTPONED_WAIT_MS)}::timestamptz
-    from unnest(${array(
-      fitting.map(({ chainTx }) => chainTx),
-      "text",
-    )}, ${array(
-      fitting.map(({ blockNumber }) => blockNumber),
-      "int8",
-    )}, ${array(
-      fitting.map(({ inboxes }) => inboxes.join(",")),
-      "text",
-    )}) with ordinality as found (chain_tx, block_number, inboxes, place) join room on found.place <= room.units
-    on conflict (chain, subject) do update set block_number = excluded.block_number, inboxes = excluded.inboxes,
-      last_seen_at = excluded.last_seen_at, retry_at = excluded.retry_at
-    where unreadable.reason = excluded.reason
-    returning subject`.execute(db.root);
-  return new Set(rows.map(({ subject }) => subject));
-}
-
-export type PostponedRow = { chainTx: string; blockNumber: bigint };
-
-/** Claims the due rows of the lowest block up to `upTo`. */
-export async function claimPostponed(
-  db: Db,
-  { chain, upTo, at, limit }: { chain: Caip2; upTo: bigint; at: Date; limit: number },
-): Promise<PostponedRow[]> {
-  const due = sql`chain = ${chain} and reason = ${POSTPONED_REASON} and block_number <= ${upTo}
-    and ${isDue("retry_at", { now: at, waitMsMax: POSTPONED_CLAIM_MS })}`;
-  const { rows } = await sql<PostponedRow>`/* named: claim_postponed */
-    update unreadable set retry_at = ${addMs(at, POSTPONED_CLAIM_MS)}
-    where chain = ${chain} and subject = any(array(
-      select subject from unreadable where ${due} and block_number = (select min(block_number) from unreadable where ${due})
-      order by subject limit ${limit} for update skip locked))
-    returning chain_tx as "chainTx", block_number as "blockNumber"`.execute(db.root);
-  return rows;
-}
-
-/** The lowest block with a transaction that waits. */
-export async function findLowestPostponed(db: Db, chain: Caip2): Promise<bigint | undefined> {
-  const { rows } = await sql<{ lowest: bigint | null }>`/* named: lowest_postponed */
-    select min(block_number) as lowest from unreadable where chain = ${chain} and reason = ${POSTPONED_REASON}`.execute(
-    db.root,
-  );
-  return rows[0]?.lowest ?? undefined;
-}
-
-/** Deletes rows that are recorded, as far as no reading has moved them to another block meanwhile. */
-export async function deletePostponed(
-  db: Db,
-  { chain, blockNumber, chainTxs }: { chain: Caip2; blockNumber: bigint; chainTxs: readonly string[] },
-): Promise<void> {
-  await sql`/* named: delete_postponed */
-    delete from unreadable where chain = ${chain} and subject = any(${array(chainTxs, "text")})
-      and block_number = ${blockNumber} and reason = ${POSTPONED_REASON}`.execute(db.root);
 }
