@@ -880,21 +880,6 @@ create table unreadable_overflow (
   constraint unreadable_overflow_left_out_check check (left_out > 0)
 );
 
--- postponed: written by src/watch/postponed/postponedStore.ts
-create table postponed (
-  chain text not null,
-  chain_tx text not null,
-  block_number bigint not null,
-  inboxes text[] not null,
-  first_seen_at timestamptz not null,
-  retry_at timestamptz not null,
-  constraint postponed_pkey primary key (chain, chain_tx),
-  constraint postponed_block_number_check check (block_number >= 0),
-  constraint postponed_inboxes_check check (inboxes <> '{}'::text[])
-);
-create index postponed_block on postponed (chain, block_number);
-create index postponed_inboxes on postponed using gin (inboxes);
-
 -- deposit: written by src/deposit/store.ts
 create table deposit (
   id text not null,
@@ -925,6 +910,7 @@ create table deposit (
   counted_final_block bigint,
   counted_next_block bigint,
   counted_limit_units numeric(78,0),
+  counted_elsewhere text,
   constraint deposit_pkey primary key (id),
   constraint deposit_movement_id_key unique (movement_id),
   constraint deposit_of_transfer unique (chain, chain_tx, identity, intent_id, token),
@@ -932,6 +918,7 @@ create table deposit (
   constraint deposit_check check ((status = 'counted') = (counted_at is not null)),
   constraint deposit_check1 check ((status = 'counted') or (counted_units = 0)),
   constraint deposit_check2 check ((status <> all (array['held', 'dropped'])) or (reason is not null)),
+  constraint deposit_counted_elsewhere check ((counted_elsewhere is null) or (counted_limit_units is not null)),
   constraint deposit_counted_limit check ((counted_limit_units is null) = (counted_next_block is null)),
   constraint deposit_counted_units_check check (counted_units >= 0),
   constraint deposit_status_check check (status in ('seen', 'confirmed', 'counted', 'held', 'dropped'))
@@ -939,6 +926,7 @@ create table deposit (
 alter table deposit add constraint deposit_intent_id_fkey foreign key (intent_id) references intent(id);
 alter table deposit add constraint deposit_movement_id_fkey foreign key (movement_id) references movement(id);
 alter table deposit add constraint deposit_settlement_id_fkey foreign key (settlement_id) references settlement(id);
+create index deposit_counted on deposit (counted_at, id) where (status = 'counted');
 create index deposit_held on deposit (chain, reason) where (status = 'held');
 create index deposit_of_intent on deposit (intent_id, seq);
 create index deposit_of_settlement on deposit (settlement_id) where (settlement_id is not null);
@@ -978,9 +966,6 @@ create table holding (
   waiting_count bigint default 0 not null,
   waiting_units numeric(78,0) default 0 not null,
   waiting_held_units numeric(78,0) default 0 not null,
-  late_count bigint default 0 not null,
-  late_units numeric(78,0) default 0 not null,
-  late_held_units numeric(78,0) default 0 not null,
   counted_block bigint default '-1'::integer not null,
   dust_count bigint default 0 not null,
   dust_units numeric(78,0) default 0 not null,
@@ -997,6 +982,9 @@ create table holding (
   rest_units numeric(78,0) default 0 not null,
   rest_counted_units numeric(78,0) default 0 not null,
   suspense_units numeric(78,0) default 0 not null,
+  late_count bigint default 0 not null,
+  late_units numeric(78,0) default 0 not null,
+  late_held_units numeric(78,0) default 0 not null,
   constraint holding_pkey primary key (intent_id, chain, token),
   constraint holding_check check ((waiting_held_units >= 0) and (waiting_held_units <= waiting_units)),
   constraint holding_check1 check ((dust_held_units >= 0) and (dust_held_units <= dust_units)),
@@ -1293,6 +1281,21 @@ create unlogged table rate_log (
   constraint rate_log_pkey primary key (key),
   constraint rate_log_granted_check check (granted >= 0)
 ) with (fillfactor=50);
+
+-- postponed: written by src/watch/postponed/postponedStore.ts
+create table postponed (
+  chain text not null,
+  chain_tx text not null,
+  block_number bigint not null,
+  inboxes text[] not null,
+  first_seen_at timestamptz not null,
+  retry_at timestamptz not null,
+  constraint postponed_pkey primary key (chain, chain_tx),
+  constraint postponed_block_number_check check (block_number >= 0),
+  constraint postponed_inboxes_check check (inboxes <> '{}'::text[])
+);
+create index postponed_block on postponed (chain, block_number);
+create index postponed_inboxes on postponed using gin (inboxes);
 
 -- listed_deposit: a view
 create view listed_deposit as

@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { sql, type RawBuilder } from "kysely";
 import { eventsExpiredBefore, eventTypesOf } from "../event/store.ts";
 import { PRICE_DECIMALS } from "../kernel/units.ts";
 import type { Check } from "../ledger/check.ts";
@@ -25,6 +25,43 @@ export const depositTotalsCheck: Check = {
       or intent.pending_count <> coalesce(sums.pending, 0)
       or intent.agreement_units <> coalesce(sums.held, 0)`,
 };
+
+/** What a deposit is worth in millionths of the payout currency. */
+const PRICE_UNITS = sql`div(other.amount_units * power(10::numeric, ${PRICE_DECIMALS}::int4), power(10::numeric, other.token_decimals))`;
+
+/**
+ * Those of the deposits that counted above the last block that was final by their chain's rule, or by a rule for smaller
+ * sums than what reorgs of all chains of the intent could still take. Both are judged by what the deposit itself stored
+ * when it counted, so a later reorganisation or configuration changes nothing. Of deposits that counted in the same
+ * instant, those by another head came later. A chain of which the deposit stored nothing counts as not final at all: a
+ * decision that did not see it shows here.
+ */
+export const selectCountedEarly = (deposits: RawBuilder<unknown>) => sql<{
+  deposit: string;
+  intent: string;
+  chain: string;
+}>`
+  select deposit.id as deposit, deposit.intent_id as intent, deposit.chain, deposit.block_number as block,
+    deposit.counted_final_block as final_block, here.units + elsewhere.units as exposed, deposit.counted_limit_units as "limit"
+  from (${deposits}) as deposit
+  cross join lateral (
+    select coalesce(sum(${PRICE_UNITS}), 0) as units
+    from deposit other where deposit.counted_limit_units is not null
+      and other.intent_id = deposit.intent_id and other.chain = deposit.chain and other.status = 'counted'
+      and other.block_number > deposit.counted_next_block
+      and (other.counted_at < deposit.counted_at or other.counted_at = deposit.counted_at
+        and (other.counted_final_block, other.counted_next_block) = (deposit.counted_final_block, deposit.counted_next_block))
+  ) as here
+  cross join lateral (
+    select coalesce(sum(${PRICE_UNITS}), 0) as units
+    from (select distinct holding.chain from holding where deposit.counted_limit_units is not null
+      and holding.intent_id = deposit.intent_id and holding.chain <> deposit.chain) as away
+    join deposit other on other.intent_id = deposit.intent_id and other.chain = away.chain and other.status = 'counted'
+      and other.block_number > coalesce((deposit.counted_elsewhere::json ->> away.chain)::int8, -1)
+      and other.counted_at < deposit.counted_at
+  ) as elsewhere
+  where deposit.status = 'counted' and (deposit.block_number > deposit.counted_final_block
+    or here.units + elsewhere.units > deposit.counted_limit_units)`;
 
 export const depositChecks: readonly Check[] = [
   {
@@ -80,21 +117,7 @@ export const depositChecks: readonly Check[] = [
     name: "deposit-counted-by-its-rule",
     meaning:
       "A deposit counted above the last block that was final by its chain's rule, or by a rule for smaller sums.",
-    // Both are judged by what the deposit itself stored when it counted, so a later reorganisation or configuration
-    // changes nothing. Of deposits that counted in the same instant, those by another head came later.
-    query: sql`
-      select deposit.id as deposit, deposit.intent_id as intent, deposit.chain, deposit.block_number as block,
-        deposit.counted_final_block as final_block, exposed.units as exposed, deposit.counted_limit_units as "limit"
-      from deposit cross join lateral (
-        select sum(div(other.amount_units * power(10::numeric, ${PRICE_DECIMALS}::int4), power(10::numeric, other.token_decimals))) as units
-        from deposit other where deposit.counted_limit_units is not null
-          and other.intent_id = deposit.intent_id and other.chain = deposit.chain and other.status = 'counted'
-          and other.block_number > deposit.counted_next_block
-          and (other.counted_at < deposit.counted_at or other.counted_at = deposit.counted_at
-            and (other.counted_final_block, other.counted_next_block) = (deposit.counted_final_block, deposit.counted_next_block))
-      ) as exposed
-      where deposit.status = 'counted'
-        and (deposit.block_number > deposit.counted_final_block or exposed.units > deposit.counted_limit_units)`,
+    query: selectCountedEarly(sql`select * from deposit`),
   },
   {
     name: "deposit-on-canonical-chain",

@@ -4,7 +4,7 @@ import { lockIntents } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { decideIntents, type DepositWorld } from "./decision/applyDecisions.ts";
 import { readFacts } from "./decision/readFacts.ts";
-import { listHeads, listPendingIntents } from "./store.ts";
+import { findHead, listPendingIntents } from "./store.ts";
 import { lastFinalBlock } from "../watch/finality.ts";
 
 /** Pending deposits per transaction. */
@@ -46,7 +46,7 @@ async function countPage(world: DepositWorld, chain: Caip2, after: Place): Promi
 /** Deposits in blocks that are final by the chain's first rule. */
 async function listPending(world: DepositWorld, chain: Caip2, after: Place): Promise<(Place & { intentId: string })[]> {
   const [firstTier] = findWatchedChain(world.catalog, chain)?.finality ?? [];
-  const head = (await listHeads(world.db.root, world.catalog)).get(chain);
+  const head = await findHead(world.db.root, world.catalog, chain);
   if (!head || !firstTier) return [];
   const uptoBlock = lastFinalBlock(firstTier.finality, head);
   return listPendingIntents(world.db.root, { chain, uptoBlock, after, limit: PAGE_MAX });

@@ -117,8 +117,16 @@ export function applyMovement(
 }
 
 /** The rule by which a deposit counted; none while it does not. */
-type CountedRule = Pick<Deposit, "counted_final_block" | "counted_next_block" | "counted_limit_units">;
-const NO_RULE: CountedRule = { counted_final_block: null, counted_next_block: null, counted_limit_units: null };
+type CountedRule = Pick<
+  Deposit,
+  "counted_final_block" | "counted_next_block" | "counted_limit_units" | "counted_elsewhere"
+>;
+const NO_RULE: CountedRule = {
+  counted_final_block: null,
+  counted_next_block: null,
+  counted_limit_units: null,
+  counted_elsewhere: null,
+};
 
 type InitialState = Pick<Deposit, "status" | "reason" | "confirmed_at" | "counted_at"> & CountedRule;
 

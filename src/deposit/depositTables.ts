@@ -49,6 +49,11 @@ export type DepositTable = {
   /** The same of the next stricter rule, and what its own allows above that; null for the last rule. */
   counted_next_block: Generated<bigint | null>;
   counted_limit_units: Generated<bigint | null>;
+  /**
+   * By each other chain of the intent, the last block that was final there by the strictest rule when it counted, as JSON
+   * text; null where there was no other chain, or the last rule applied.
+   */
+  counted_elsewhere: Generated<string | null>;
   /** When the required number of providers agreed on the deposit. Null: only one provider has reported it. */
   agreed_at: Date | null;
   updated_at: Date;

@@ -10,7 +10,7 @@ import type { Deposit } from "./deposit.ts";
 import type { ChainHead } from "./finality.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { listAges } from "../watch/finality.ts";
-import { listHeights } from "../watch/store/chainReads.ts";
+import { listHeights, onlyChain, type ChainSelection } from "../watch/store/chainReads.ts";
 
 /** Movements into inboxes that changed after the cursor, in commit order. */
 export async function listInboundMovements(tx: Tx, cursor: HandoverCursorTable, limit: number): Promise<MovementRow[]> {
@@ -46,11 +46,26 @@ export async function listPendingIntents(
   );
 }
 
-export async function listHeads(db: Db["root"], { chains }: Pick<Catalog, "chains">): Promise<Map<string, ChainHead>> {
+/** The heads of the chains that SQL selects: as many as there are among them, whatever is configured. */
+export async function listHeads(
+  db: Db["root"],
+  { chains }: Pick<Catalog, "chains">,
+  only: ChainSelection,
+): Promise<Map<string, ChainHead>> {
+  const rules = chains.map(({ caip2, finality }) => ({ chain: caip2, seconds: listAges(finality) }));
   return listHeights(
     db,
-    chains.map(({ caip2, finality }) => ({ chain: caip2, seconds: listAges(finality) })),
+    rules.filter(({ seconds }) => seconds.length > 0),
+    only,
   );
+}
+
+export async function findHead(
+  db: Db["root"],
+  catalog: Pick<Catalog, "chains">,
+  chain: Caip2,
+): Promise<ChainHead | undefined> {
+  return (await listHeads(db, catalog, onlyChain(chain))).get(chain);
 }
 
 /** Inserts new deposits and updates changed ones, in one statement. The movement identifies the deposit. */
@@ -90,6 +105,7 @@ const DEPOSIT_COLUMNS: Record<keyof Deposit, ElementType> = {
   counted_final_block: "int8",
   counted_next_block: "int8",
   counted_limit_units: "numeric",
+  counted_elsewhere: "text",
   agreed_at: "timestamptz",
   updated_at: "timestamptz",
 };
@@ -110,6 +126,7 @@ const CHANGING_COLUMNS = [
   "counted_final_block",
   "counted_next_block",
   "counted_limit_units",
+  "counted_elsewhere",
   "agreed_at",
   "updated_at",
 ] as const satisfies readonly (keyof Deposit)[];

@@ -68,6 +68,25 @@ describe("D48 a sweep that leaves money in its inbox", () => {
     ]);
   });
 
+  test("many small transfers before the sweep do not make an older one count", async () => {
+    const intent = await roads.create();
+    chain.pay(intent, 10n * USDC);
+    for (let transfers = 0; transfers < 20; transfers += 1) chain.pay(intent, 1n);
+    takePart(intent, 4n * USDC);
+    chain.mine();
+    await chain.watch();
+    await chain.decide();
+    await chain.settle();
+    const { rest_units, rest_counted_units, unswept_units } = await db.root
+      .selectFrom("holding")
+      .selectAll()
+      .where("intent_id", "=", intent.id)
+      .executeTakeFirstOrThrow();
+    assert.deepEqual([rest_units, rest_counted_units, unswept_units], [6n * USDC + 20n, 0n, 0n]);
+    await chain.advance(70);
+    assert.equal(chain.scripted.unitsOf(chain.usdc, intent.inbox_address), 0n);
+  });
+
   test("what a reorganisation takes back of it is not planned", async () => {
     const intent = await roads.create();
     chain.pay(intent, 10n * USDC);

@@ -179,20 +179,6 @@ const statements: readonly string[] = [
     constraint unreadable_overflow_pkey primary key (chain),
     constraint unreadable_overflow_left_out_check check (left_out > 0)
   )`,
-  // Transactions of which all transfers are dust, where a reading found very many: they are recorded some seconds later.
-  `create table postponed (
-    chain text not null,
-    chain_tx text not null,
-    block_number bigint not null,
-    inboxes text[] not null,
-    first_seen_at timestamptz not null,
-    retry_at timestamptz not null,
-    constraint postponed_pkey primary key (chain, chain_tx),
-    constraint postponed_block_number_check check (block_number >= 0),
-    constraint postponed_inboxes_check check (inboxes <> '{}'::text[])
-  )`,
-  `create index postponed_block on postponed (chain, block_number)`,
-  `create index postponed_inboxes on postponed using gin (inboxes)`,
   `create function movement_stays_of_its_inbox()
    returns trigger
    language plpgsql

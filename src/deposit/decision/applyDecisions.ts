@@ -61,8 +61,13 @@ function decideCases(cases: readonly IntentCase[]): DecidedCase[] {
   });
 }
 
-function hasCounted({ before, after, deposits }: DecidedCase): boolean {
-  return before.counted_units !== after.counted_units || deposits.some((change) => change.before?.status === "counted");
+/** Whether what the inboxes hold must be computed again. Summed dust may release what a sweep left. */
+function hasCounted({ before, after, deposits, holdings }: DecidedCase): boolean {
+  return (
+    before.counted_units !== after.counted_units ||
+    deposits.some((change) => change.before?.status === "counted") ||
+    holdings.some((change) => change.after.rest_units > 0n)
+  );
 }
 
 type EventContext = { event: DecidedEvent; dustEvents: DustEvents };

@@ -3,6 +3,7 @@ import { after, before, describe, test } from "node:test";
 import { openTestDatabase } from "../../../test/support/database.ts";
 import { openScriptedRoads, type RoadChain, type ScriptedRoads } from "../../../test/support/scriptedRoads.ts";
 import { runLedgerChecks } from "../../audit/runLedgerChecks.ts";
+import { checkCountedRule } from "./checkCountedRule.ts";
 import type { FinalityTier } from "../../config/config.ts";
 import type { Db } from "../../db/database.ts";
 import type { IntentRow } from "../../intent/store.ts";
@@ -19,12 +20,14 @@ describe("the check of the rule by which each deposit counted", () => {
   let db: Db;
   let roads: ScriptedRoads;
   let chain: RoadChain;
+  let away: RoadChain;
   before(async () => {
     db = await openTestDatabase("postgres");
-    roads = await openScriptedRoads(db, { chains: [{ finality: TIERS, finalized: FINALIZED }] });
-    const [only] = roads.chains;
-    assert(only);
-    chain = only;
+    const options = { finality: TIERS, finalized: FINALIZED };
+    roads = await openScriptedRoads(db, { chains: [options, options] });
+    const [first, second] = roads.chains;
+    assert(first && second);
+    [chain, away] = [first, second];
   });
   after(() => db.close());
 
@@ -77,6 +80,71 @@ describe("the check of the rule by which each deposit counted", () => {
       dropped.map(() => ["dropped", null]),
     );
     assert.deepEqual(await violations(), []);
+  });
+
+  test("sees what the other chains of the intent could still lose, and a loop raises an alarm", async () => {
+    const intent = await roads.create();
+    const raised = () =>
+      roads.alarms.filter(({ alarm, intent: of }) => alarm === "deposit_counted_early" && of === intent.id);
+    async function look(): Promise<void> {
+      roads.passTime(120_000);
+      while (await checkCountedRule(roads.world));
+    }
+    chain.pay(intent, 900n * USDC);
+    await chain.advance(4);
+    away.pay(intent, 900n * USDC);
+    await away.advance(4);
+    assert.deepEqual(
+      (await deposits(intent)).map(({ status }) => status),
+      ["counted", "seen"],
+    );
+    await chain.advance(FINALIZED);
+    await away.advance(1);
+    const [, second] = await deposits(intent);
+    assert.equal(second?.status, "counted");
+    assert.deepEqual(Object.keys(JSON.parse(second.counted_elsewhere ?? "{}") as object), [chain.chain.caip2]);
+    await look();
+    assert.deepEqual([await violations(), raised()], [[], []]);
+    away.pay(intent, 10n * USDC);
+    await away.advance(4);
+    const last = (await deposits(intent)).at(-1);
+    assert.equal(last?.status, "counted");
+    // As a decision that never saw the first chain, and one that believed too much of it, would have stored it.
+    for (const elsewhere of [null, JSON.stringify({ [chain.chain.caip2]: "0" })]) {
+      await db.root
+        .updateTable("deposit")
+        .set({ counted_elsewhere: elsewhere, counted_limit_units: 1_000n * USDC, counted_next_block: 1_000n })
+        .where("id", "=", last.id)
+        .execute();
+      assert.deepEqual(
+        (await violations()).flatMap(({ rows }) => rows.map(({ deposit }) => deposit)),
+        [],
+        "900 on the other chain are within the limit alone",
+      );
+    }
+    chain.pay(intent, 200n * USDC);
+    await chain.advance(FINALIZED + 4);
+    chain.pay(intent, 20n * USDC);
+    await chain.advance(4);
+    await db.root
+      .updateTable("deposit")
+      .set({ counted_at: roads.world.clock.now() })
+      .where("id", "=", last.id)
+      .execute();
+    assert.deepEqual(
+      (await violations()).flatMap(({ rows }) => rows.map(({ deposit }) => deposit)),
+      [last.id],
+    );
+    await look();
+    assert.deepEqual(
+      raised().map(({ deposit }) => deposit),
+      [last.id],
+    );
+    await db.root
+      .updateTable("deposit")
+      .set({ counted_elsewhere: null, counted_limit_units: null, counted_next_block: null })
+      .where("id", "=", last.id)
+      .execute();
   });
 
   test("raises no false alarm after the rules became stricter, or more generous", async () => {

@@ -78,7 +78,7 @@ function decideDeposits(
   const moved = new Map(final.map((deposit) => [deposit.movement_id, deposit]));
   const deposits = facts.deposits.map(({ before, after }) => {
     const deposit = moved.get(after.movement_id);
-    return { before, after: deposit === undefined ? after : withRule(deposit, before, finalityOf) };
+    return { before, after: deposit === undefined ? after : withRule(deposit, before, { finalityOf, facts }) };
   });
   return { deposits, toVerify };
 }
@@ -90,7 +90,11 @@ function progressOf(intent: IntentRow, facts: IntentFacts, changes: readonly Dep
 }
 
 /** The rule by which a deposit counts now, else what it still requires. */
-function withRule(deposit: Deposit, before: Deposit | undefined, finalityOf: FinalityOf): Deposit {
+function withRule(
+  deposit: Deposit,
+  before: Deposit | undefined,
+  { finalityOf, facts }: { finalityOf: FinalityOf; facts: IntentFacts },
+): Deposit {
   if (deposit.status !== "counted" || before?.counted_at === deposit.counted_at)
     return withRequirement(deposit, finalityOf);
   const { finalBlock = -1n, nextFinalBlock = null, limitUnits = null } = finalityOf.get(deposit.chain) ?? {};
@@ -99,7 +103,17 @@ function withRule(deposit: Deposit, before: Deposit | undefined, finalityOf: Fin
     counted_final_block: finalBlock,
     counted_next_block: nextFinalBlock,
     counted_limit_units: limitUnits,
+    counted_elsewhere: limitUnits === null ? null : finalElsewhere(facts, deposit.chain),
   };
+}
+
+/** What is final by the strictest rule of each other chain, in the form that a deposit stores. */
+function finalElsewhere({ chains }: IntentFacts, chain: string): string | null {
+  const others = [...chains].filter(([other]) => other !== chain).toSorted();
+  if (others.length === 0) return null;
+  return JSON.stringify(
+    Object.fromEntries(others.map(([other, { lowestFinalBlock }]) => [other, String(lowestFinalBlock)])),
+  );
 }
 
 /**

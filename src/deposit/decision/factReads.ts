@@ -1,5 +1,5 @@
 import { arrivalsByRevision } from "../../watch/store/namedIndexes.ts";
-import { sql } from "kysely";
+import { sql, type RawBuilder } from "kysely";
 import type { Tx } from "../../db/database.ts";
 import { array, unnest } from "../../db/parameters.ts";
 import type { HandoverCursorTable } from "../../watch/watchTables.ts";
@@ -11,7 +11,7 @@ import type { DepositRow } from "../deposit.ts";
 // holdings stay as they are.
 
 /** SQL for the deposits that are in no final state: an index has exactly this condition. */
-const IS_UNDECIDED = sql<boolean>`
+export const IS_UNDECIDED = sql<boolean>`
   (deposit.status in ('seen','confirmed')
     or deposit.status = 'held' and deposit.reason in ('provider_disagreement','provider_agreement_pending'))`;
 
@@ -31,6 +31,10 @@ export type FactScope = {
   /** The chain whose loop decides. */
   chain: Caip2;
 };
+
+/** SQL for the names of these chains. */
+export const chainNamesOf = ({ intentIds, chain }: FactScope): RawBuilder<unknown> =>
+  sql`select found.chain from (${chainsOf(intentIds, chain)}) as found`;
 
 export type IntentChain = { intentId: string; chain: Caip2; isBehind: boolean; postponedBlock: bigint | null };
 

@@ -77,7 +77,10 @@ for (let seed = SEED_FIRST; seed < SEED_FIRST + SEEDS; seed += 1) {
     async function decide(chain: RoadChain): Promise<void> {
       const counted = new Set((await exposed()).filter(({ status }) => status === "counted").map(({ id }) => id));
       await chain.decide();
-      const heads = await listHeads(db.root, roads.world.catalog);
+      const heads = await listHeads(db.root, roads.world.catalog, {
+        name: "all",
+        chains: sql`select chain from chain_cursor`,
+      });
       const rows = await exposed();
       const finalOn = (on: string) => {
         const head = heads.get(on);

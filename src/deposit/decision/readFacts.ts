@@ -8,7 +8,7 @@ import type { SingleProviderTotal } from "../agreement/agreement.ts";
 import { listUnchangedHoldings } from "../dust/dustStore.ts";
 import { lowestFinalBlock, type ChainHead } from "../finality.ts";
 import { listHeads, listSingleProviderTotals } from "../store.ts";
-import { listDepositsToDecide, listIntentChains, type IntentChain } from "./factReads.ts";
+import { chainNamesOf, listDepositsToDecide, listIntentChains, type IntentChain } from "./factReads.ts";
 import { IntentFacts, type ChainFacts } from "./facts.ts";
 
 /** A locked intent with all facts by which it is decided. */
@@ -39,7 +39,7 @@ export async function readFacts(
   const { intents, chain, movementIds = [], upto, at } = request;
   if (intents.length === 0) return [];
   const scope = { intentIds: intents.map((intent) => intent.id), chain };
-  const heads = await listHeads(tx, world.catalog);
+  const heads = await listHeads(tx, world.catalog, { name: "of_intents", chains: chainNamesOf(scope) });
   const intentChains = await listIntentChains(tx, scope, upto);
   const above = intentChains.map(({ intentId, chain: on }) => {
     const tiers = findWatchedChain(world.catalog, on)?.finality ?? [];

@@ -5,7 +5,7 @@ import type { World } from "../../world.ts";
 import { depositRecord, type DepositRecord } from "../depositRecord.ts";
 import type { IntentFacts } from "../decision/facts.ts";
 import type { HoldingChange } from "./dust.ts";
-import { listLastDust, type DustRow } from "./dustStore.ts";
+import { listLastDust, type DustRow } from "./dustReads.ts";
 import { dustDeposit } from "./listDeposits.ts";
 
 /**

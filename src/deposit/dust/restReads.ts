@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from "kysely";
 import { assetSql } from "../../ledger/assetSql.ts";
+import { IS_UNDECIDED } from "../decision/factReads.ts";
 import { isNamedByUnreadable } from "../../watch/unreadable/unreadableStore.ts";
 
 // What the last sweep left in its inbox. A bridge takes only so much in one burn, a recovery key may take a part, and
@@ -38,14 +39,30 @@ export const lastRestOf = (holding: RawBuilder<unknown>) => sql`
     order by departure.block_number desc, departure.place desc limit 1
   ) as last`;
 
-/** Arrivals read for one rest. What is older counts: it is deep below the sweep. */
+/** Arrivals read for one rest. Older ones are not read: they count as far as nothing before them still waits. */
 const ARRIVALS_MAX = 16;
+
+/**
+ * SQL for what may not count among the arrivals before those that were read: deposits that are not decided, of which an
+ * index has a few, and dust. While some of that dust is in no sum yet, all of it.
+ */
+const UNCOUNTED_BEFORE = sql`
+  case when newer.count < ${sql.lit(ARRIVALS_MAX)} then 0
+    when holding.is_stale or holding.dust_from <= newer.block_number then holding.rest_units
+    else holding.waiting_units + coalesce((
+      select sum(deposit.amount_units) from deposit
+      where deposit.intent_id = holding.intent_id and deposit.chain = holding.chain and deposit.token = holding.token
+        and ${IS_UNDECIDED} and deposit.block_number <= newer.block_number), 0) end`;
 
 /** SQL for the counted part of what a sweep left in the inbox of `holding`. A sweep takes what came first. */
 export const COUNTED_REST = sql`
-  select holding.rest_units - coalesce(sum(least(arrival.amount_units, holding.rest_units - arrival.later_units)), 0) as units
+  select greatest(0, holding.rest_units - newer.uncounted_units
+    - least(greatest(0, holding.rest_units - newer.units), ${UNCOUNTED_BEFORE})) as units
+  from (select count(*) as count, coalesce(sum(arrival.amount_units), 0) as units, min(arrival.block_number) as block_number,
+      coalesce(sum(least(arrival.amount_units, holding.rest_units - arrival.later_units))
+        filter (where arrival.later_units < holding.rest_units and not arrival.is_counted), 0) as uncounted_units
   from (
-    select read.amount_units, sum(read.amount_units) over (order by read.block_number desc, read.place desc) - read.amount_units as later_units,
+    select read.amount_units, read.block_number, sum(read.amount_units) over (order by read.block_number desc, read.place desc) - read.amount_units as later_units,
       coalesce(deposit.status = 'counted', read.block_number <= holding.counted_block) as is_counted
     from (
       select id, amount_units, block_number, place from movement
@@ -54,7 +71,7 @@ export const COUNTED_REST = sql`
         and (movement.block_number, movement.place) < (holding.rest_block, holding.rest_place)
       order by block_number desc, place desc limit ${sql.lit(ARRIVALS_MAX)}
     ) as read left join deposit on deposit.movement_id = read.id
-  ) as arrival where arrival.later_units < holding.rest_units and not arrival.is_counted`;
+  ) as arrival) as newer`;
 
 /**
  * SQL for whether a holding's money is only what a sweep left, and something unreadable names its inbox. No deposit

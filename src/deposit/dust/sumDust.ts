@@ -11,10 +11,11 @@ import { decideIntents, type DepositWorld } from "../decision/applyDecisions.ts"
 import type { IntentFacts } from "../decision/facts.ts";
 import { readFacts, type IntentCase } from "../decision/readFacts.ts";
 import { lowestFinalBlock } from "../finality.ts";
-import { listHeads } from "../store.ts";
+import { findHead } from "../store.ts";
 import { addDustBlocks, restartSums, withoutDust, type Holding } from "./dust.ts";
 import { canCountDust } from "./dustAgreement.ts";
-import { listUnsummedHoldings, markSumsStale, sumDustBlocks, type DustPage, type HoldingKey } from "./dustStore.ts";
+import { listUnsummedHoldings, sumDustBlocks, type DustPage, type HoldingKey } from "./dustReads.ts";
+import { markSumsStale } from "./dustStore.ts";
 
 /** Inboxes per transaction. */
 const INBOXES_MAX = 50;
@@ -34,7 +35,7 @@ export async function sumDust(
 ): Promise<{ isDone: boolean; summed: number }> {
   if (await isRewound(world.db, chain)) await world.db.transaction((tx) => markRewoundSums(tx, chain));
   const tiers = findWatchedChain(world.catalog, chain)?.finality ?? [];
-  const finalBlock = lowestFinalBlock(tiers, (await listHeads(world.db.root, world.catalog)).get(chain));
+  const finalBlock = lowestFinalBlock(tiers, await findHead(world.db.root, world.catalog, chain));
   const due = await listUnsummedHoldings(world.db.root, { chain, finalBlock, limit: INBOXES_MAX });
   let isSummed = true;
   await isolateIntents(world, {

@@ -12,7 +12,7 @@ import type { World } from "../../world.ts";
 import { decideIntents, type DepositWorld } from "../decision/applyDecisions.ts";
 import { readFacts } from "../decision/readFacts.ts";
 import { addDustBlocks, countWaitingDust, type Holding } from "./dust.ts";
-import { listUnverifiedHoldings } from "./dustStore.ts";
+import { listUnverifiedHoldings } from "./dustReads.ts";
 import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 
 type VerifyDustWorld = DepositWorld & Pick<World, "wake">;

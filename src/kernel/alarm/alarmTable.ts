@@ -320,6 +320,14 @@ export const ALARMS = {
       "`tributary watch status` shows what the providers answer; `tributary rescan <transaction>` reads one of the table `postponed` at once.",
     source: "checks",
   },
+  deposit_counted_early: {
+    happened: "A deposit counted before it was final by the rule of its chain, or by a rule for a smaller sum.",
+    affects:
+      "The merchant of the deposit: a reorganisation may take back what is reported as paid. It is a fault of this release.",
+    remedy:
+      "`tributary doctor --ledger` shows the deposits. Deliver nothing for them before their chain's last rule is met, and report it.",
+    source: "code",
+  },
   balance_below_counted: {
     happened: "Every provider that answers reports less in an inbox than was counted.",
     affects: "The merchant of the inbox: its payout waits.",

@@ -5,7 +5,7 @@ import type { Caip2 } from "../../kernel/caip.ts";
 import { assetSql } from "../../ledger/assetSql.ts";
 import { postTransfers, reversePostings } from "../../ledger/store.ts";
 import { lastFinalBlock, type BlockHeights } from "../finality.ts";
-import { listHeights } from "./chainReads.ts";
+import { listHeights, onlyChain } from "./chainReads.ts";
 import { handedOver, inBlocksOf } from "./namedIndexes.ts";
 import { advanceBooked, type CursorRow, type CursorState } from "./store.ts";
 
@@ -38,7 +38,8 @@ async function bookableBlock(
   const finality = findWatchedChain(catalog, chain)?.finality[0]?.finality;
   if (finality === undefined) return -1n;
   if (!("seconds" in finality)) return lastFinalBlock(finality, heights);
-  const present = (await listHeights(db, [{ chain, seconds: [finality.seconds] }])).get(chain);
+  const rules = [{ chain, seconds: [finality.seconds] }];
+  const present = (await listHeights(db, rules, onlyChain(chain))).get(chain);
   return present === undefined ? -1n : lastFinalBlock(finality, present);
 }
 

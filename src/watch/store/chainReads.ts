@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { sql, type RawBuilder } from "kysely";
 import type { Db } from "../../db/database.ts";
 import { unnest } from "../../db/parameters.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
@@ -53,16 +53,22 @@ export async function hasMovementAbove(db: Db, { chain, number }: { chain: Caip2
 /** The rules in seconds of a chain. */
 export type AgeRules = { chain: Caip2; seconds: readonly number[] };
 
+/** Chains as SQL. `name`: of the statement, which has one text. */
+export type ChainSelection = { name: string; chains: RawBuilder<unknown> };
+
+export const onlyChain = (chain: Caip2): ChainSelection => ({ name: "one", chains: sql`${chain}::text` });
+
 /**
- * The heights of every chain, with the blocks that are as old as its rules ask. Both times come from recorded blocks.
- * One statement, so that no other branch comes between a height and an age.
+ * The heights of the chains that `only` selects, or of every chain, with the blocks that are as old as its rules ask.
+ * Both times come from recorded blocks. One statement, so that no other branch comes between a height and an age.
  */
 export async function listHeights(
   db: Db["root"],
   rules: readonly AgeRules[],
+  only?: ChainSelection,
 ): Promise<Map<string, BlockHeights & { chain: string }>> {
   const asked = rules.flatMap(({ chain, seconds }) => seconds.map((each) => ({ chain, seconds: each })));
-  const { rows } = await sql<HeightsRow>`/* named: chain_heights */
+  const { rows } = await sql<HeightsRow>`/* named: chain_heights${sql.raw(only ? `_${only.name}` : "")} */
     select chain_cursor.chain, chain_cursor.number, safe_number as "safeNumber", finalized_number as "finalizedNumber",
       (select json_agg(json_build_array(asked.seconds, aged.number::text))
         from ${unnest("asked", asked, { chain: "text", seconds: "int4" })}
@@ -74,7 +80,7 @@ export async function listHeights(
           order by block.timestamp_s desc, block.number desc limit 1
         ) as aged
         where asked.chain = chain_cursor.chain) as aged
-    from chain_cursor`.execute(db);
+    from chain_cursor ${only ? sql`where chain_cursor.chain in (${only.chains})` : sql``}`.execute(db);
   return new Map(
     rows.map(({ aged, ...heights }) => {
       const agedNumbers = new Map((aged ?? []).map(([seconds, number]) => [seconds, BigInt(number)]));

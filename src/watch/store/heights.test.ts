@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import type { Db } from "../../db/database.ts";
 import { openTestDatabase } from "../../../test/support/database.ts";
 import { insertCursor } from "./store.ts";
-import { listHeights } from "./chainReads.ts";
+import { listHeights, onlyChain } from "./chainReads.ts";
 
 const CHAIN = "eip155:900001";
 const AT = new Date("2026-11-24T00:00:00Z");
@@ -69,6 +69,7 @@ describe("blocks that are as old as a rule in seconds asks", () => {
   test("heights of a chain without such a rule come as before", async () => {
     await record(100, 101);
     const heights = await listHeights(db.root, []);
+    deepEqual([...(await listHeights(db.root, [], onlyChain("eip155:0"))).keys()], []);
     deepEqual(heights.get(CHAIN), { chain: CHAIN, number: 2n, safeNumber: -1n, finalizedNumber: -1n });
   });
 });
