@@ -31,15 +31,13 @@ const BURN_COLUMNS = {
 export const QUEUE = { inTime: 1, hourly: 2, small: 3 } as const;
 
 /**
- * The queue in which a crossing begins. Below the minimum of its intent it is small, as dust is, unless it reaches the
- * price alone, or belongs to a price that is reached and not delivered yet: its rest must not wait for everybody's dust. A bridge mints as many units as it burns, so both tokens have the same decimals.
+ * The queue in which a crossing begins. Below the minimum it is small, as dust is, unless it belongs to a price. A bridge mints as many units as it burns, so both tokens have the same decimals.
  */
 const isPrice = (units: RawBuilder<unknown>) =>
   sql`${units} * ${BPS}::int8 >= intent.price_token_units * (${BPS}::int8 - intent.underpay_tolerance_bps)`;
 const FIRST_QUEUE = sql`
   case when burn.units >= minimum.units then ${sql.lit(QUEUE.inTime)}
-    when ${isPrice(sql`burn.units`)} then ${sql.lit(QUEUE.hourly)}
-    when ${isPrice(sql`intent.counted_units`)} and not ${isPrice(sql`intent.settled_units`)} then ${sql.lit(QUEUE.hourly)}
+    when ${isPrice(sql`burn.units`)} or ${isPrice(sql`intent.counted_units`)} and not ${isPrice(sql`intent.settled_units`)} then ${sql.lit(QUEUE.hourly)}
     else ${sql.lit(QUEUE.small)} end`;
 
 /** Begins the crossings of burns. A known one stays as it is. */

@@ -109,7 +109,7 @@ function withRule(
 
 /** What is final by the strictest rule of each other chain, in the form that a deposit stores. */
 function finalElsewhere({ chains }: IntentFacts, chain: string): string | null {
-  const others = [...chains].filter(([other]) => other !== chain).toSorted();
+  const others = [...chains].filter(([other]) => other !== chain);
   if (others.length === 0) return null;
   return JSON.stringify(
     Object.fromEntries(others.map(([other, { lowestFinalBlock }]) => [other, String(lowestFinalBlock)])),
