@@ -30,9 +30,8 @@ const BURN_COLUMNS = {
 /** The queues of a settle chain. See smallBurns.ts. */
 export const QUEUE = { inTime: 1, hourly: 2, small: 3 } as const;
 
-/**
- * The queue in which a crossing begins. Below the minimum it is small, as dust is, unless it belongs to a price. A bridge mints as many units as it burns, so both tokens have the same decimals.
- */
+// The queue in which a crossing begins. Below the minimum it is small, as dust is, unless it belongs to a price.
+// A bridge mints as many units as it burns, so both tokens have the same decimals.
 const isPrice = (units: RawBuilder<unknown>) =>
   sql`${units} * ${BPS}::int8 >= intent.price_token_units * (${BPS}::int8 - intent.underpay_tolerance_bps)`;
 const FIRST_QUEUE = sql`
