@@ -9,7 +9,7 @@ import { followAccountsLoops } from "./chain/followAccountsLoops.ts";
 import { followHeadsLoop, listenToFeedLoop } from "./chain/followHeadsLoop.ts";
 import { purgeExpiredLoop } from "./purgeExpiredLoop.ts";
 import { runLoop, type Loop } from "./loop.ts";
-import { checkCountedLoop } from "./checkCountedLoop.ts";
+import { checkCountedLoop } from "./chain/checkCountedLoop.ts";
 import { checkTokensLoop } from "./chain/checkTokensLoop.ts";
 import { planForgottenLoop } from "./planForgottenLoop.ts";
 import { primeAccountsLoop } from "./primeAccountsLoop.ts";
