@@ -9,13 +9,13 @@ import { followAccountsLoops } from "./chain/followAccountsLoops.ts";
 import { followHeadsLoop, listenToFeedLoop } from "./chain/followHeadsLoop.ts";
 import { purgeExpiredLoop } from "./purgeExpiredLoop.ts";
 import { runLoop, type Loop } from "./loop.ts";
-import { checkCountedLoop } from "./chain/checkCountedLoop.ts";
+import { checkCountedLoop } from "./checkCountedLoop.ts";
 import { checkTokensLoop } from "./chain/checkTokensLoop.ts";
 import { planForgottenLoop } from "./planForgottenLoop.ts";
 import { primeAccountsLoop } from "./primeAccountsLoop.ts";
 import { reconcileBalancesLoop } from "./chain/reconcileBalancesLoop.ts";
-import { recordPostponedLoop } from "./recordPostponedLoop.ts";
-import { retryUnreadableLoop } from "./retryUnreadableLoop.ts";
+import { recordPostponedLoop } from "./late/recordPostponedLoop.ts";
+import { retryUnreadableLoop } from "./late/retryUnreadableLoop.ts";
 import { scanHintedInboxesLoop } from "./chain/scanHintedInboxesLoop.ts";
 import { sumDustLoop } from "./chain/sumDustLoop.ts";
 import {

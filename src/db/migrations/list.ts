@@ -16,7 +16,7 @@ import * as settlement from "./0114_settlement.ts";
 import * as webhook from "./0115_webhook.ts";
 import * as health from "./0116_health.ts";
 import * as http from "./0117_http.ts";
-import * as lateDust from "./0118_late_dust.ts";
+import * as lateDust from "./0201_late_dust.ts";
 
 /** One migration. The database records its name. A released migration never changes. */
 export type Migration = { readonly name: string; up(db: Kysely<unknown>): Promise<void> };
@@ -40,5 +40,5 @@ export const migrations: readonly Migration[] = [
   { name: "0115_webhook", up: webhook.up },
   { name: "0116_health", up: health.up },
   { name: "0117_http", up: http.up },
-  { name: "0118_late_dust", up: lateDust.up },
+  { name: "0201_late_dust", up: lateDust.up },
 ];

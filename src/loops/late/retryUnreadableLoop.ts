@@ -1,7 +1,7 @@
-import type { Chain } from "../chain/chain.ts";
-import { retryUnreadable } from "../watch/unreadable/retryUnreadable.ts";
-import type { World } from "../world.ts";
-import type { Loop } from "./loop.ts";
+import type { Chain } from "../../chain/chain.ts";
+import { retryUnreadable } from "../../watch/unreadable/retryUnreadable.ts";
+import type { World } from "../../world.ts";
+import type { Loop } from "../loop.ts";
 
 /** The first retry is due after a minute. Without a row this is one statement that reads an index. */
 const INTERVAL_MS = 30_000;

@@ -1,7 +1,7 @@
-import type { Chain } from "../chain/chain.ts";
-import { recordPostponed } from "../watch/postponed/recordPostponed.ts";
-import type { World } from "../world.ts";
-import type { Loop } from "./loop.ts";
+import type { Chain } from "../../chain/chain.ts";
+import { recordPostponed } from "../../watch/postponed/recordPostponed.ts";
+import type { World } from "../../world.ts";
+import type { Loop } from "../loop.ts";
 
 /** Without a row this is one statement that reads an index. */
 const INTERVAL_MS = 2_000;

@@ -1,6 +1,6 @@
-import { checkCountedRule } from "../../deposit/decision/checkCountedRule.ts";
-import type { World } from "../../world.ts";
-import type { Loop } from "../loop.ts";
+import { checkCountedRule } from "../deposit/decision/checkCountedRule.ts";
+import type { World } from "../world.ts";
+import type { Loop } from "./loop.ts";
 
 /** Two statements each time, over what counted since. */
 const INTERVAL_MS = 30_000;
