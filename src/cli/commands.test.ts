@@ -7,7 +7,7 @@ import { fieldOf } from "./operatorCommand.ts";
 /** What `doctor --ledger` calls. */
 const WITHOUT_COMMAND = ["ledger check"];
 /** Options that their commands use themselves. */
-const OWN_OPTIONS = ["config", "ledger", "follow", "watch", "format", "out"];
+const OWN_OPTIONS = ["config", "service", "ledger", "follow", "watch", "format", "out"];
 
 test("every operation of the operator has the command of its name", () => {
   const names = COMMANDS.map(({ name }) => name);

@@ -74,7 +74,7 @@ export function readFields(positionals: Command["positionals"], { positionals: g
   ]);
 }
 
-const NOT_SENT: ReadonlySet<string> = new Set(["json", "config", "help"]);
+const NOT_SENT: ReadonlySet<string> = new Set(["json", "config", "service", "help"]);
 const RENAMED: Readonly<Record<string, string>> = { account: "accountId", intent: "intentId" };
 
 export function fieldOf(option: string): string {
