@@ -926,7 +926,7 @@ create table deposit (
 alter table deposit add constraint deposit_intent_id_fkey foreign key (intent_id) references intent(id);
 alter table deposit add constraint deposit_movement_id_fkey foreign key (movement_id) references movement(id);
 alter table deposit add constraint deposit_settlement_id_fkey foreign key (settlement_id) references settlement(id);
-create index deposit_counted on deposit (counted_at, id) where (status = 'counted');
+create index deposit_counted on deposit (counted_at, id) where (counted_at is not null);
 create index deposit_held on deposit (chain, reason) where (status = 'held');
 create index deposit_of_intent on deposit (intent_id, seq);
 create index deposit_of_settlement on deposit (settlement_id) where (settlement_id is not null);

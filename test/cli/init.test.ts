@@ -78,7 +78,7 @@ test("init takes URLs without a name for a single chain, and names the chains it
     "http://127.0.0.1:1",
   ]);
   assert.match(two.err, /entries of the form CHAIN=URL/);
-  assert.match((await runCli(["init", "--help"])).out, /base, .*test networks .*sepolia/s);
+  assert.match((await runCli(["init", "--help"])).out, /base, .*to test .*sepolia/s);
 });
 
 test("init asks each question, explains what it does not accept, and writes live settings", async () => {

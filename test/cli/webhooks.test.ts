@@ -47,11 +47,13 @@ describe("webhooks", () => {
     return { accountId, apiKey, client: createClient({ baseUrl: world.dev.ready.baseUrl, apiKey }) };
   };
 
-  test("D35 an endpoint is created, tested, changed, rotated, replayed and deleted, and its deliveries are listed", async () => {
+  test("D35 an endpoint is created, tested, changed, rotated, replayed and deleted, and its deliveries are listed", async (context) => {
     const { accountId, client } = await open();
     const receiver = await openReceiver();
+    context.after(receiver.close);
     type Endpoint = { webhookEndpointId: string; secret: string; status: string };
     const { intentId } = await client.createPaymentIntent();
+    while ((await client.listEvents()).data.length === 0) await delay(50);
     const created = await json<Endpoint>("webhooks", "create", accountId, receiver.url, "--types", "payment_intent.*");
     const id = created.webhookEndpointId;
     const { eventId } = await json<{ eventId: string }>("webhooks", "test", id);
@@ -81,7 +83,6 @@ describe("webhooks", () => {
     assert.equal((await run("webhooks", "delete", id)).code, 0);
     const gone = await run("webhooks", "rotate", id);
     assert.deepEqual([gone.code, /No webhook endpoint has the id we_/.test(gone.err)], [1, true]);
-    receiver.close();
   });
 
   test("wrong input of a webhook command names its option", async () => {

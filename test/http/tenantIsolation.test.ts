@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { assignEventSequences } from "../../src/event/assignEventSequences.ts";
 import { newId } from "../../src/kernel/ids.ts";
 import { systemEntropy } from "../../src/kernel/entropy.ts";
 import { SCOPES } from "../../src/merchant/keys/scopes.ts";
@@ -7,6 +8,7 @@ import { openTestApi, type Merchant } from "../support/api.ts";
 import { openTestDatabase } from "../support/database.ts";
 import { OPERATIONS, type OperationId } from "../support/operationSpecs.ts";
 import { callOperation } from "../support/operationTests.ts";
+import { createEndpoint } from "../support/webhookApi.ts";
 import { openObservedDatabase } from "../support/faultyDatabase.ts";
 
 // Two accounts on one service: one account's requests never reveal the other.
@@ -15,6 +17,12 @@ const WITH_ID = (Object.keys(OPERATIONS) as OperationId[]).filter((operationId) 
   OPERATIONS[operationId].path.includes("{id}"),
 );
 
+function idKindOf(operationId: OperationId): "pi" | "we" | "evt" {
+  const { path } = OPERATIONS[operationId];
+  if (path.includes("/webhook-endpoints/")) return "we";
+  return path.includes("/events/") ? "evt" : "pi";
+}
+
 test("§5.3, D26 a foreign id and an unknown id run the same statements and get the same bytes on every operation", async () => {
   // SQL statements without parameters, including those inside transactions.
   const statements: string[] = [];
@@ -22,14 +30,23 @@ test("§5.3, D26 a foreign id and an unknown id run the same statements and get 
   const api = await openTestApi(db);
   try {
     const merchant = await api.openMerchant({ scopes: SCOPES });
-    const stranger = await api.openMerchant();
+    const stranger = await api.openMerchant({ scopes: SCOPES });
     const foreign = await stranger.insertIntent();
     const archived = await stranger.insertIntent({ status: "archived", archived_at: api.world.clock.now() });
-    const unknown = newId("pi", systemEntropy);
+    const { webhookEndpointId } = await createEndpoint(stranger);
+    await stranger.createIntent();
+    while (!(await assignEventSequences(api.world)).isDone);
+    const { body: feed } = await stranger.get("/api/v1/events");
+    const foreignIds = {
+      pi: [foreign.id, archived.id],
+      we: [webhookEndpointId],
+      evt: [feed.data[0].id],
+    };
     for (const operationId of WITH_ID) {
+      const kind = idKindOf(operationId);
       const observed = new Set<string>();
-      for (const id of [unknown, foreign.id, archived.id]) {
-        await callOperation({ operationId, merchant }, { id: newId("pi", systemEntropy) });
+      for (const id of [newId(kind, systemEntropy), ...foreignIds[kind]]) {
+        await callOperation({ operationId, merchant }, { id: newId(kind, systemEntropy) });
         statements.length = 0;
         const { status, text, body, headers } = await callOperation({ operationId, merchant }, { id });
         assert.equal(status, 404);

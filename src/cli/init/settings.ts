@@ -64,7 +64,7 @@ const chains: Prompt<"chains"> = {
   name: "chains",
   option: "chains",
   placeholder: "LIST",
-  summary: `chains on which payers deposit and merchants are paid, separated by commas: ${slugsOf("live")}; test networks ${slugsOf("test")}`,
+  summary: `chains, with commas: ${slugsOf("live")}; to test ${slugsOf("test")}`,
   fallback: (answers) => (answers.environment === "live" ? "base" : "base-sepolia"),
   parse(text, answers) {
     const offered = listOfferedChains(answers.environment);
@@ -85,8 +85,7 @@ const rpcUrls: Prompt<"rpcUrls"> = {
   name: "rpcUrls",
   option: "rpc-urls",
   placeholder: "LIST",
-  summary:
-    "JSON-RPC URLs with their chains, such as base=https://one.example,base=https://two.example; without names for a single chain",
+  summary: "JSON-RPC URLs with their chains, such as base=https://one.example; no names for a single chain",
   fallback: ({ environment, chains = [] }) =>
     environment === "live" ? undefined : chains.map(({ slug, publicRpcUrl }) => `${slug}=${publicRpcUrl}`).join(","),
   parse(text, { environment, chains = [] }) {

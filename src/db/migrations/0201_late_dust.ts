@@ -30,7 +30,7 @@ const statements: readonly string[] = [
   `alter table deposit
     add counted_elsewhere text,
     add constraint deposit_counted_elsewhere check ((counted_elsewhere is null) or (counted_limit_units is not null))`,
-  `create index deposit_counted on deposit (counted_at, id) where (status = 'counted')`,
+  `create index deposit_counted on deposit (counted_at, id) where (counted_at is not null)`,
 ];
 
 export async function up(db: Kysely<unknown>): Promise<void> {

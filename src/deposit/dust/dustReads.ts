@@ -77,9 +77,20 @@ export async function sumDustBlocks(
   tx: Tx,
   { holdings, rowsMax }: { holdings: readonly (Holding & { upto_block: bigint })[]; rowsMax: number | undefined },
 ): Promise<DustPage[]> {
+  // Nearly all have one last block. As a constant it lets the planner choose the index by block whatever it knows.
+  const pages: DustPage[] = [];
+  for (const [lastBlock, group] of Map.groupBy(holdings, (holding) => holding.upto_block))
+    pages.push(...(await sumBlocksUpTo(tx, { holdings: group, lastBlock, rowsMax })));
+  return pages;
+}
+
+async function sumBlocksUpTo(
+  tx: Tx,
+  { holdings, lastBlock, rowsMax }: { holdings: readonly Holding[]; lastBlock: bigint; rowsMax: number | undefined },
+): Promise<DustPage[]> {
   const { rows } = await sql<HoldingKey & DustBlock & { uptoBlock: bigint }>`
     with asked as (
-      select * from ${unnest("asked", holdings, { ...KEY_COLUMNS, dust_from: "int8", upto_block: "int8" })}
+      select * from ${unnest("asked", holdings, { ...KEY_COLUMNS, dust_from: "int8" })}
     )
     select asked.intent_id, asked.chain, asked.token, page.upto_block as "uptoBlock", coalesce(summed.block_number, -1) as "blockNumber",
       coalesce(summed.count, 0) as count, coalesce(summed.units, 0) as units, coalesce(summed.held_units, 0) as "heldUnits"
@@ -87,8 +98,8 @@ export async function sumDustBlocks(
     cross join lateral (
       select coalesce((
         select block_number from movement where ${dustOf(sql`asked`)}
-          and movement.block_number >= asked.dust_from and movement.block_number <= asked.upto_block
-        order by block_number offset ${rowsMax ?? null}::int8 limit ${rowsMax === undefined ? 0 : 1}), asked.upto_block) as upto_block
+          and movement.block_number >= asked.dust_from and movement.block_number <= ${lastBlock}
+        order by block_number offset ${rowsMax ?? null}::int8 limit ${rowsMax === undefined ? 0 : 1}), ${lastBlock}::int8) as upto_block
     ) as page
     left join lateral (${lastSweepOf(sql`asked`)}) as swept on true
     left join lateral (

@@ -199,7 +199,7 @@ export const ALARMS = {
     affects:
       "Merchants, if commits were lost: what they were answered last may be gone. Their feeds continue after a gap of 1,000,000. Payments are read from the chains again.",
     remedy:
-      "Read `reason` and docs/operate/restore.md. Nothing is to be done after a switch that lost nothing; else merchants import what they created last: `tributary intents import`.",
+      "Read `reason` and docs/operate/restore.md. Nothing is to be done after a switch that lost nothing; else the restored state lacks what merchants created last, and their payments.",
     source: "checks",
   },
   webhook_failing: {
