@@ -11,7 +11,7 @@ import { accountsUpdate } from "./merchants/accountsUpdate.ts";
 import { accountsBrand } from "./merchants/accountsBrand.ts";
 import { pageOriginsAdd, pageOriginsList, pageOriginsRemove } from "./merchants/pageOrigins.ts";
 import { keysCreate, keysList, keysRevoke, keysRotate } from "./merchants/keys.ts";
-import { keysGas } from "./merchants/keysGas.ts";
+import { keysGas } from "./chains/keysGas.ts";
 import { originsDisable, originsEnable, originsList } from "./merchants/origins.ts";
 import { intentsArchive, intentsExport, intentsList, intentsShow } from "./merchants/intents.ts";
 import { eventsList, eventsTail } from "./merchants/events.ts";
