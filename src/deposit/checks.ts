@@ -33,7 +33,8 @@ const PRICE_UNITS = sql`div(other.amount_units * power(10::numeric, ${PRICE_DECI
  * Those of the deposits that counted above the last block that was final by their chain's rule, or by a rule for smaller
  * sums than what reorgs of all chains of the intent could still take. Both are judged by what the deposit itself stored
  * when it counted, so a later reorganisation or configuration changes nothing. Of deposits that counted in the same
- * instant, those by another head came later. A chain of which the deposit stored nothing counts as not final at all: a
+ * instant, those by another head came later; by one rule, also those by a later head, whatever a clock that stepped back
+ * says. A chain of which the deposit stored nothing counts as not final at all: a
  * decision that did not see it shows here.
  */
 export const selectCountedEarly = (deposits: RawBuilder<unknown>) => sql<{
@@ -51,6 +52,8 @@ export const selectCountedEarly = (deposits: RawBuilder<unknown>) => sql<{
       and other.block_number > deposit.counted_next_block
       and (other.counted_at < deposit.counted_at or other.counted_at = deposit.counted_at
         and (other.counted_final_block, other.counted_next_block) = (deposit.counted_final_block, deposit.counted_next_block))
+      and (other.counted_limit_units is distinct from deposit.counted_limit_units
+        or other.counted_final_block <= deposit.counted_final_block)
   ) as here
   cross join lateral (
     select coalesce(sum(${PRICE_UNITS}), 0) as units
