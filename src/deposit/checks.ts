@@ -33,9 +33,9 @@ const PRICE_UNITS = sql`div(other.amount_units * power(10::numeric, ${PRICE_DECI
  * Those of the deposits that counted above the last block that was final by their chain's rule, or by a rule for smaller
  * sums than what reorgs of all chains of the intent could still take. Both are judged by what the deposit itself stored
  * when it counted, so a later reorganisation or configuration changes nothing. Of deposits that counted in the same
- * instant, those by another head came later; by one rule, also those by a later head, whatever a clock that stepped back
- * says. A chain of which the deposit stored nothing counts as not final at all: a
- * decision that did not see it shows here.
+ * instant, those by another head came later. Whatever a clock that stepped back says, those also came later that saw a
+ * later block of the deposit's chain. A chain of which the deposit stored nothing counts as not final at all: a decision
+ * that did not see it shows here.
  */
 export const selectCountedEarly = (deposits: RawBuilder<unknown>) => sql<{
   deposit: string;
@@ -62,6 +62,7 @@ export const selectCountedEarly = (deposits: RawBuilder<unknown>) => sql<{
     join deposit other on other.intent_id = deposit.intent_id and other.chain = away.chain and other.status = 'counted'
       and other.block_number > coalesce((deposit.counted_elsewhere::json ->> away.chain)::int8, -1)
       and other.counted_at < deposit.counted_at
+      and coalesce((other.counted_elsewhere::json ->> deposit.chain)::int8, -1) <= deposit.counted_next_block
   ) as elsewhere
   where deposit.status = 'counted' and (deposit.block_number > deposit.counted_final_block
     or here.units + elsewhere.units > deposit.counted_limit_units)`;

@@ -97,6 +97,21 @@ describe("the check of the rule by which each deposit counted", () => {
     assert.deepEqual(await violations(), []);
   });
 
+  test("raises no false alarm when the clock steps back between counts on two chains", async () => {
+    const intent = await roads.create();
+    roads.passTime(3_600_000);
+    chain.pay(intent, 900n * USDC);
+    await chain.advance(4);
+    roads.passTime(-3_600_000);
+    await chain.advance(FINALIZED);
+    away.pay(intent, 900n * USDC);
+    await away.advance(4);
+    const [first, second] = await deposits(intent);
+    assert.deepEqual([first?.status, second?.status], ["counted", "counted"]);
+    assert.ok(first?.counted_at && second?.counted_at && second.counted_at < first.counted_at);
+    assert.deepEqual(await violations(), []);
+  });
+
   test("sees what the other chains of the intent could still lose, and a loop raises an alarm", async () => {
     const intent = await roads.create();
     const raised = () =>
