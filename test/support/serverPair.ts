@@ -13,7 +13,7 @@ export type ServerPair = {
   standby: PostgresServer;
   /** The URL of a database at the address that leads to the present primary. */
   urlOf(database: string): string;
-  /** The primary refuses every further write, and keeps its connections. */
+  /** Makes the primary refuse every further write, at present sessions and at new ones, and keep its connections. */
   makePrimaryReadOnly(): Promise<void>;
   /**
    * Waits until the standby has everything, promotes it, and leads new connections to it. Present ones stay where they
@@ -49,6 +49,9 @@ export async function startServerPair(): Promise<ServerPair> {
     async makePrimaryReadOnly() {
       await ask(primary, "alter system set default_transaction_read_only = on");
       await ask(primary, "select pg_reload_conf()");
+      // The reload is asynchronous. The server signals its present sessions before it accepts the first one that is
+      // read-only.
+      await until(async () => (await ask(primary, "show transaction_read_only")) === "on");
     },
     async promoteStandby() {
       // Transactions that began before may still write.
@@ -125,5 +128,5 @@ async function until(isDone: () => Promise<boolean>): Promise<void> {
     if (await isDone()) return;
     await delay(POLL_MS);
   }
-  throw new Error("the standby does not follow the primary");
+  throw new Error("the pair of servers does not reach the expected state");
 }
