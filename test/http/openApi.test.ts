@@ -39,6 +39,14 @@ test("the document and the server have the same operations", async () => {
   assert.deepEqual(described.toSorted(), operations.toSorted());
 });
 
+test("every operation, a webhook too, has a name of its own", () => {
+  const posts = Object.values<Json>(DOCUMENT.webhooks).map(({ post }) => String(post.operationId));
+  assert.ok(posts.includes("onSettlementHeld"), posts.join(" "));
+  const names = [...all.map(({ operation }) => String(operation.operationId)), ...posts];
+  assert.deepEqual(names.toSorted(), [...new Set(names)].toSorted());
+  for (const name of names) assert.match(name, /^[a-z][a-zA-Z]+$/u);
+});
+
 test("an independent validator accepts the document as OpenAPI 3.1", async () => {
   const validator = new Validator();
   const { valid, errors } = await validator.validate(structuredClone(DOCUMENT));

@@ -28,6 +28,7 @@ function webhookObject(type: EventType): JsonObject {
   const example = type === eventExample.type ? { example: eventExample } : {};
   return {
     post: {
+      operationId: receiverName(type),
       tags: ["Webhooks"],
       summary: type,
       description:
@@ -45,4 +46,10 @@ function webhookObject(type: EventType): JsonObject {
       },
     },
   };
+}
+
+/** What generators call the receiver of a type: `onDepositRecorded` for `deposit.recorded`. */
+function receiverName(type: EventType): string {
+  const words = type.split(/[._]/u).map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`);
+  return `on${words.join("")}`;
 }
