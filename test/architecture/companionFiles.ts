@@ -2,7 +2,7 @@ import type { Codebase, Violation } from "./codebase.ts";
 
 // Every operation has a handler and tests of its name, and every error code has a page of its name.
 
-const OPERATION_FILE = /^src\/http\/operations\/(?<name>[^/]+?)(?<test>\.test)?\.ts$/;
+const OPERATION_FILE = /^src\/http\/operations\/[^/]+\/(?<name>[^/]+?)(?<test>\.test)?\.ts$/;
 const OPERATION_TEST = /^test\/http\/(?<name>[^/]+)\/[^/]+\.test\.ts$/;
 const ERROR_PAGE = /^docs\/errors\/(?<name>[^/]+)\.md$/;
 const FAULTS = "src/kernel/faults.ts";
@@ -16,12 +16,12 @@ export function operationsHaveTests(codebase: Codebase): Violation[] {
   const orphans = [...tested].filter((name) => !operations.has(name));
   return [
     ...missing.map((name) => ({
-      path: `src/http/operations/${name}.ts`,
+      path: `src/http/operations/*/${name}.ts`,
       message: `The operation has no test. Add test/http/${name}/<status>.test.ts.`,
     })),
     ...orphans.map((name) => ({
       path: `test/http/${name}`,
-      message: `No operation has this name. Rename the folder, or add src/http/operations/${name}.ts.`,
+      message: `No operation has this name. Rename the folder, or add src/http/operations/*/${name}.ts.`,
     })),
   ];
 }

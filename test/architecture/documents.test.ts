@@ -18,9 +18,9 @@ const pathsOf = (found: readonly { path: string }[]) => found.map(({ path }) => 
 
 test("documents: a README with another number of operations is a violation", () => {
   const operations = {
-    "src/http/operations/a.ts": "",
-    "src/http/operations/b.ts": "",
-    "src/http/operations/b.test.ts": "",
+    "src/http/operations/things/a.ts": "",
+    "src/http/operations/things/b.ts": "",
+    "src/http/operations/things/b.test.ts": "",
   };
   const counted = (text: string) => readmeCountsOperations(codebase({ ...operations, "README.md": text }));
   assert.deepEqual(counted("Two operations: create, read."), []);

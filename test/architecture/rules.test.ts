@@ -289,14 +289,14 @@ test("inboxes: SQL with the pinned address is a violation outside listed excepti
 
 test("operations: a handler without tests and tests without a handler are violations", () => {
   const source = codebase({
-    "src/http/operations/createThing.ts": "",
-    "src/http/operations/getThing.ts": "",
-    "src/http/operations/getThing.test.ts": "",
+    "src/http/operations/things/createThing.ts": "",
+    "src/http/operations/things/getThing.ts": "",
+    "src/http/operations/things/getThing.test.ts": "",
     "test/http/getThing/200.test.ts": "",
     "test/http/listThings/200.test.ts": "",
   });
   assert.deepEqual(violationPlaces(operationsHaveTests(source)), [
-    "src/http/operations/createThing.ts",
+    "src/http/operations/*/createThing.ts",
     "test/http/listThings",
   ]);
 });

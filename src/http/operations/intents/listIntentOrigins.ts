@@ -1,11 +1,11 @@
-import { findIssuableRoutes } from "../../inbox/issuableRoutes.ts";
-import { listOrigins } from "../../inbox/listOrigins.ts";
-import { loadIssuingPredicate } from "../../inbox/originSwitch.ts";
-import { getUnarchivedIntent } from "../../intent/readIntents.ts";
-import { readScannerHealth } from "../../watch/scannerHealth.ts";
-import { defineOperation } from "../operation.ts";
-import { originsExample } from "../schema/examples.ts";
-import { intentOrigins } from "../schema/records/origins.ts";
+import { findIssuableRoutes } from "../../../inbox/issuableRoutes.ts";
+import { listOrigins } from "../../../inbox/listOrigins.ts";
+import { loadIssuingPredicate } from "../../../inbox/originSwitch.ts";
+import { getUnarchivedIntent } from "../../../intent/readIntents.ts";
+import { readScannerHealth } from "../../../watch/scannerHealth.ts";
+import { defineOperation } from "../../operation.ts";
+import { originsExample } from "../../schema/examples.ts";
+import { intentOrigins } from "../../schema/records/origins.ts";
 
 export const listIntentOrigins = defineOperation({
   operationId: "listIntentOrigins",

@@ -1,9 +1,9 @@
-import { findEvent } from "../../event/listEvents.ts";
-import { Fault } from "../../kernel/faults.ts";
-import { CREATE_INTENTS, READ_EVENTS } from "../../merchant/keys/scopes.ts";
-import { defineOperation } from "../operation.ts";
-import { eventExample } from "../schema/eventExamples.ts";
-import { event } from "../schema/records/event.ts";
+import { findEvent } from "../../../event/listEvents.ts";
+import { Fault } from "../../../kernel/faults.ts";
+import { CREATE_INTENTS, READ_EVENTS } from "../../../merchant/keys/scopes.ts";
+import { defineOperation } from "../../operation.ts";
+import { eventExample } from "../../schema/eventExamples.ts";
+import { event } from "../../schema/records/event.ts";
 
 export const getEvent = defineOperation({
   operationId: "getEvent",

@@ -1,10 +1,10 @@
-import { MANAGE_WEBHOOKS } from "../../merchant/keys/scopes.ts";
-import { webhookEndpointRecord } from "../../webhook/endpoint/endpoint.ts";
-import { changeEndpoint } from "../../webhook/endpoint/manageEndpoints.ts";
-import { webhookEndpointExample } from "../schema/eventExamples.ts";
-import { webhookEndpoint } from "../schema/records/event.ts";
-import { updateWebhookEndpointBody } from "../schema/requests/webhookEndpoint.ts";
-import { defineOperation } from "../operation.ts";
+import { MANAGE_WEBHOOKS } from "../../../merchant/keys/scopes.ts";
+import { webhookEndpointRecord } from "../../../webhook/endpoint/endpoint.ts";
+import { changeEndpoint } from "../../../webhook/endpoint/manageEndpoints.ts";
+import { webhookEndpointExample } from "../../schema/eventExamples.ts";
+import { webhookEndpoint } from "../../schema/records/event.ts";
+import { updateWebhookEndpointBody } from "../../schema/requests/webhookEndpoint.ts";
+import { defineOperation } from "../../operation.ts";
 
 export const updateWebhookEndpoint = defineOperation({
   operationId: "updateWebhookEndpoint",

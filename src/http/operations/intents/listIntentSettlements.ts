@@ -1,13 +1,13 @@
-import { getIntent } from "../../intent/readIntents.ts";
-import { settlementRecord } from "../../settlement/settlementRecord.ts";
-import { listSettlements } from "../../settlement/store.ts";
-import { toListResponse } from "../listResponse.ts";
-import { CREATE_INTENTS, READ_INTENTS } from "../../merchant/keys/scopes.ts";
-import { defineOperation } from "../operation.ts";
-import { settlementList } from "../schema/components.ts";
-import { settlementExample, pageExample } from "../schema/examples.ts";
-import { pageQuery } from "../schema/records/list.ts";
-import { readPage } from "../reads/readPage.ts";
+import { getIntent } from "../../../intent/readIntents.ts";
+import { settlementRecord } from "../../../settlement/settlementRecord.ts";
+import { listSettlements } from "../../../settlement/store.ts";
+import { toListResponse } from "../../listResponse.ts";
+import { CREATE_INTENTS, READ_INTENTS } from "../../../merchant/keys/scopes.ts";
+import { defineOperation } from "../../operation.ts";
+import { settlementList } from "../../schema/components.ts";
+import { settlementExample, pageExample } from "../../schema/examples.ts";
+import { pageQuery } from "../../schema/records/list.ts";
+import { readPage } from "../../reads/readPage.ts";
 
 export const listIntentSettlements = defineOperation({
   operationId: "listIntentSettlements",

@@ -1,9 +1,9 @@
-import { getIntent } from "../../intent/readIntents.ts";
-import { intentRecordWithRoutes } from "../../intent/intentRecord.ts";
-import { findIntentRoutes } from "../../intent/routes/findRoutes.ts";
-import { defineOperation } from "../operation.ts";
-import { settledIntentExample } from "../schema/examples.ts";
-import { paymentIntent } from "../schema/records/paymentIntent.ts";
+import { getIntent } from "../../../intent/readIntents.ts";
+import { intentRecordWithRoutes } from "../../../intent/intentRecord.ts";
+import { findIntentRoutes } from "../../../intent/routes/findRoutes.ts";
+import { defineOperation } from "../../operation.ts";
+import { settledIntentExample } from "../../schema/examples.ts";
+import { paymentIntent } from "../../schema/records/paymentIntent.ts";
 
 export const getPaymentIntent = defineOperation({
   operationId: "getPaymentIntent",

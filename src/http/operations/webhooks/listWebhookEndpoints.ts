@@ -1,9 +1,9 @@
-import { MANAGE_WEBHOOKS } from "../../merchant/keys/scopes.ts";
-import { webhookEndpointRecord } from "../../webhook/endpoint/endpoint.ts";
-import { listEndpointRows } from "../../webhook/endpoint/endpointStore.ts";
-import { webhookEndpointExample } from "../schema/eventExamples.ts";
-import { webhookEndpointList } from "../schema/records/event.ts";
-import { defineOperation } from "../operation.ts";
+import { MANAGE_WEBHOOKS } from "../../../merchant/keys/scopes.ts";
+import { webhookEndpointRecord } from "../../../webhook/endpoint/endpoint.ts";
+import { listEndpointRows } from "../../../webhook/endpoint/endpointStore.ts";
+import { webhookEndpointExample } from "../../schema/eventExamples.ts";
+import { webhookEndpointList } from "../../schema/records/event.ts";
+import { defineOperation } from "../../operation.ts";
 
 export const listWebhookEndpoints = defineOperation({
   operationId: "listWebhookEndpoints",

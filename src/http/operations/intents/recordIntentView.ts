@@ -1,9 +1,9 @@
-import { getUnarchivedIntent } from "../../intent/readIntents.ts";
-import { registerView } from "../../view/registerView.ts";
-import { defineOperation } from "../operation.ts";
-import { selectionExample } from "../schema/examples.ts";
-import type { JsonSchema } from "../schema/jsonSchema.ts";
-import { recordedView } from "../schema/records/origins.ts";
+import { getUnarchivedIntent } from "../../../intent/readIntents.ts";
+import { registerView } from "../../../view/registerView.ts";
+import { defineOperation } from "../../operation.ts";
+import { selectionExample } from "../../schema/examples.ts";
+import type { JsonSchema } from "../../schema/jsonSchema.ts";
+import { recordedView } from "../../schema/records/origins.ts";
 
 const selectionText = { type: "string", minLength: 1, maxLength: 100 } as const;
 

@@ -1,11 +1,11 @@
-import { parseBrandChange, updateBrand } from "../../merchant/brand/updateBrand.ts";
-import { MANAGE_CHECKOUT } from "../../merchant/keys/scopes.ts";
-import { decodeDataUrl } from "../../merchant/logo/dataUrl.ts";
-import { defineOperation } from "../operation.ts";
-import { readAccount } from "../reads/readAccount.ts";
-import { accountExample } from "../schema/accountExample.ts";
-import { account } from "../schema/records/account.ts";
-import { updateAccountBody } from "../schema/requests/updateAccount.ts";
+import { parseBrandChange, updateBrand } from "../../../merchant/brand/updateBrand.ts";
+import { MANAGE_CHECKOUT } from "../../../merchant/keys/scopes.ts";
+import { decodeDataUrl } from "../../../merchant/logo/dataUrl.ts";
+import { defineOperation } from "../../operation.ts";
+import { readAccount } from "../../reads/readAccount.ts";
+import { accountExample } from "../../schema/accountExample.ts";
+import { account } from "../../schema/records/account.ts";
+import { updateAccountBody } from "../../schema/requests/updateAccount.ts";
 
 export const updateAccount = defineOperation({
   operationId: "updateAccount",

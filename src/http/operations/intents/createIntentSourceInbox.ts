@@ -1,9 +1,9 @@
-import { issueSourceInbox, type OriginSelector } from "../../inbox/issueSourceInbox.ts";
-import { getUnarchivedIntent } from "../../intent/readIntents.ts";
-import { defineOperation } from "../operation.ts";
-import { sourceInboxExample } from "../schema/examples.ts";
-import type { JsonSchema, FromSchema } from "../schema/jsonSchema.ts";
-import { sourceInbox } from "../schema/records/origins.ts";
+import { issueSourceInbox, type OriginSelector } from "../../../inbox/issueSourceInbox.ts";
+import { getUnarchivedIntent } from "../../../intent/readIntents.ts";
+import { defineOperation } from "../../operation.ts";
+import { sourceInboxExample } from "../../schema/examples.ts";
+import type { JsonSchema, FromSchema } from "../../schema/jsonSchema.ts";
+import { sourceInbox } from "../../schema/records/origins.ts";
 
 const originText = { type: "string", minLength: 1, maxLength: 100 } as const;
 const absent = { type: "null" } as const;

@@ -1,8 +1,8 @@
-import { MANAGE_WEBHOOKS } from "../../merchant/keys/scopes.ts";
-import { deleteEndpoint } from "../../webhook/endpoint/manageEndpoints.ts";
-import { deletedWebhookEndpoint } from "../schema/requests/webhookEndpoint.ts";
-import { emptyBody } from "../schema/requests/emptyBody.ts";
-import { defineOperation } from "../operation.ts";
+import { MANAGE_WEBHOOKS } from "../../../merchant/keys/scopes.ts";
+import { deleteEndpoint } from "../../../webhook/endpoint/manageEndpoints.ts";
+import { deletedWebhookEndpoint } from "../../schema/requests/webhookEndpoint.ts";
+import { emptyBody } from "../../schema/requests/emptyBody.ts";
+import { defineOperation } from "../../operation.ts";
 
 export const deleteWebhookEndpoint = defineOperation({
   operationId: "deleteWebhookEndpoint",

@@ -1,14 +1,14 @@
-import { listIntents } from "../../intent/readIntents.ts";
-import { intentRecord } from "../../intent/intentRecord.ts";
-import { parseInstant } from "../../kernel/clock.ts";
-import { invalidParam } from "../schema/validationFault.ts";
-import { toListResponse } from "../listResponse.ts";
-import { defineOperation } from "../operation.ts";
-import { paymentIntentList } from "../schema/components.ts";
-import { listedIntentExample, pageExample } from "../schema/examples.ts";
-import type { JsonSchema, Properties } from "../schema/jsonSchema.ts";
-import { pageQuery } from "../schema/records/list.ts";
-import { merchantReference } from "../schema/requests/merchantReference.ts";
+import { listIntents } from "../../../intent/readIntents.ts";
+import { intentRecord } from "../../../intent/intentRecord.ts";
+import { parseInstant } from "../../../kernel/clock.ts";
+import { invalidParam } from "../../schema/validationFault.ts";
+import { toListResponse } from "../../listResponse.ts";
+import { defineOperation } from "../../operation.ts";
+import { paymentIntentList } from "../../schema/components.ts";
+import { listedIntentExample, pageExample } from "../../schema/examples.ts";
+import type { JsonSchema, Properties } from "../../schema/jsonSchema.ts";
+import { pageQuery } from "../../schema/records/list.ts";
+import { merchantReference } from "../../schema/requests/merchantReference.ts";
 
 const timeFilter = {
   type: "string",

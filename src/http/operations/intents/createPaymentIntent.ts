@@ -1,15 +1,15 @@
-import type { Db, Tx } from "../../db/database.ts";
-import { runIdempotent } from "../../idempotency/runIdempotent.ts";
-import { createIntent, prepareCreate, type CreateIntentInput } from "../../intent/createIntent.ts";
-import { intentRecordWithRoutes } from "../../intent/intentRecord.ts";
-import { withStoredRouteSets } from "../../intent/routes/ensureRouteSets.ts";
-import { findIntentRoutes } from "../../intent/routes/findRoutes.ts";
-import { renewWidgetToken } from "../../intent/checkout/renewWidgetToken.ts";
-import { defineOperation } from "../operation.ts";
-import { createdPaymentIntent } from "../schema/records/paymentIntent.ts";
-import { intentExample, widgetTokenExample } from "../schema/examples.ts";
-import type { FromSchema } from "../schema/jsonSchema.ts";
-import { createPaymentIntentBody as body } from "../schema/requests/createPaymentIntent.ts";
+import type { Db, Tx } from "../../../db/database.ts";
+import { runIdempotent } from "../../../idempotency/runIdempotent.ts";
+import { createIntent, prepareCreate, type CreateIntentInput } from "../../../intent/createIntent.ts";
+import { intentRecordWithRoutes } from "../../../intent/intentRecord.ts";
+import { withStoredRouteSets } from "../../../intent/routes/ensureRouteSets.ts";
+import { findIntentRoutes } from "../../../intent/routes/findRoutes.ts";
+import { renewWidgetToken } from "../../../intent/checkout/renewWidgetToken.ts";
+import { defineOperation } from "../../operation.ts";
+import { createdPaymentIntent } from "../../schema/records/paymentIntent.ts";
+import { intentExample, widgetTokenExample } from "../../schema/examples.ts";
+import type { FromSchema } from "../../schema/jsonSchema.ts";
+import { createPaymentIntentBody as body } from "../../schema/requests/createPaymentIntent.ts";
 
 export const createPaymentIntent = defineOperation({
   operationId: "createPaymentIntent",

@@ -1,13 +1,13 @@
-import { MANAGE_WEBHOOKS } from "../../merchant/keys/scopes.ts";
-import { listDeliveries, webhookDeliveryRecord } from "../../webhook/listDeliveries.ts";
-import { getEndpoint } from "../../webhook/endpoint/manageEndpoints.ts";
-import { toListResponse } from "../listResponse.ts";
-import { readPage } from "../reads/readPage.ts";
-import { pageExample } from "../schema/examples.ts";
-import { pageQuery } from "../schema/records/list.ts";
-import { webhookDeliveryExample } from "../schema/eventExamples.ts";
-import { webhookDeliveryList } from "../schema/components.ts";
-import { defineOperation } from "../operation.ts";
+import { MANAGE_WEBHOOKS } from "../../../merchant/keys/scopes.ts";
+import { listDeliveries, webhookDeliveryRecord } from "../../../webhook/listDeliveries.ts";
+import { getEndpoint } from "../../../webhook/endpoint/manageEndpoints.ts";
+import { toListResponse } from "../../listResponse.ts";
+import { readPage } from "../../reads/readPage.ts";
+import { pageExample } from "../../schema/examples.ts";
+import { pageQuery } from "../../schema/records/list.ts";
+import { webhookDeliveryExample } from "../../schema/eventExamples.ts";
+import { webhookDeliveryList } from "../../schema/components.ts";
+import { defineOperation } from "../../operation.ts";
 
 export const listWebhookDeliveries = defineOperation({
   operationId: "listWebhookDeliveries",

@@ -1,11 +1,11 @@
-import { runOnce } from "../../idempotency/runOnce.ts";
-import { MANAGE_WEBHOOKS } from "../../merchant/keys/scopes.ts";
-import { Fault } from "../../kernel/faults.ts";
-import { getEndpoint } from "../../webhook/endpoint/manageEndpoints.ts";
-import { addRedelivery } from "../../webhook/redeliver.ts";
-import { redeliverBody, redelivered } from "../schema/requests/webhookEndpoint.ts";
-import { EXAMPLE_EVENT_ID } from "../schema/eventExamples.ts";
-import { defineOperation } from "../operation.ts";
+import { runOnce } from "../../../idempotency/runOnce.ts";
+import { MANAGE_WEBHOOKS } from "../../../merchant/keys/scopes.ts";
+import { Fault } from "../../../kernel/faults.ts";
+import { getEndpoint } from "../../../webhook/endpoint/manageEndpoints.ts";
+import { addRedelivery } from "../../../webhook/redeliver.ts";
+import { redeliverBody, redelivered } from "../../schema/requests/webhookEndpoint.ts";
+import { EXAMPLE_EVENT_ID } from "../../schema/eventExamples.ts";
+import { defineOperation } from "../../operation.ts";
 
 export const redeliverEvents = defineOperation({
   operationId: "redeliverEvents",

@@ -1,13 +1,13 @@
-import type { Tx } from "../../db/database.ts";
-import { runIdempotent } from "../../idempotency/runIdempotent.ts";
-import { archiveIntent } from "../../intent/archiveIntent.ts";
-import { getIntent } from "../../intent/readIntents.ts";
-import { intentRecordWithRoutes } from "../../intent/intentRecord.ts";
-import { findIntentRoutes } from "../../intent/routes/findRoutes.ts";
-import { defineOperation } from "../operation.ts";
-import { archivedIntentExample } from "../schema/examples.ts";
-import { paymentIntent } from "../schema/records/paymentIntent.ts";
-import { emptyBody } from "../schema/requests/emptyBody.ts";
+import type { Tx } from "../../../db/database.ts";
+import { runIdempotent } from "../../../idempotency/runIdempotent.ts";
+import { archiveIntent } from "../../../intent/archiveIntent.ts";
+import { getIntent } from "../../../intent/readIntents.ts";
+import { intentRecordWithRoutes } from "../../../intent/intentRecord.ts";
+import { findIntentRoutes } from "../../../intent/routes/findRoutes.ts";
+import { defineOperation } from "../../operation.ts";
+import { archivedIntentExample } from "../../schema/examples.ts";
+import { paymentIntent } from "../../schema/records/paymentIntent.ts";
+import { emptyBody } from "../../schema/requests/emptyBody.ts";
 
 export const archivePaymentIntent = defineOperation({
   operationId: "archivePaymentIntent",

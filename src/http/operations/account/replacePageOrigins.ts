@@ -1,9 +1,9 @@
-import { MANAGE_CHECKOUT } from "../../merchant/keys/scopes.ts";
-import { ORIGINS_MAX, replacePageOrigins as replaceMerchantOrigins } from "../../merchant/pageOrigins.ts";
-import { defineOperation } from "../operation.ts";
-import { pageOriginsExample } from "../schema/accountExample.ts";
-import type { JsonSchema } from "../schema/jsonSchema.ts";
-import { pageOriginList } from "../schema/records/account.ts";
+import { MANAGE_CHECKOUT } from "../../../merchant/keys/scopes.ts";
+import { ORIGINS_MAX, replacePageOrigins as replaceMerchantOrigins } from "../../../merchant/pageOrigins.ts";
+import { defineOperation } from "../../operation.ts";
+import { pageOriginsExample } from "../../schema/accountExample.ts";
+import type { JsonSchema } from "../../schema/jsonSchema.ts";
+import { pageOriginList } from "../../schema/records/account.ts";
 
 const body = {
   type: "object",

@@ -1,8 +1,8 @@
-import { MANAGE_CHECKOUT } from "../../merchant/keys/scopes.ts";
-import { listPageOrigins as listMerchantOrigins } from "../../merchant/pageOrigins.ts";
-import { defineOperation } from "../operation.ts";
-import { pageOriginsExample } from "../schema/accountExample.ts";
-import { pageOriginList } from "../schema/records/account.ts";
+import { MANAGE_CHECKOUT } from "../../../merchant/keys/scopes.ts";
+import { listPageOrigins as listMerchantOrigins } from "../../../merchant/pageOrigins.ts";
+import { defineOperation } from "../../operation.ts";
+import { pageOriginsExample } from "../../schema/accountExample.ts";
+import { pageOriginList } from "../../schema/records/account.ts";
 
 export const listPageOrigins = defineOperation({
   operationId: "listPageOrigins",

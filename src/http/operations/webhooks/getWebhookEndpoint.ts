@@ -1,9 +1,9 @@
-import { MANAGE_WEBHOOKS } from "../../merchant/keys/scopes.ts";
-import { webhookEndpointRecord } from "../../webhook/endpoint/endpoint.ts";
-import { getEndpoint } from "../../webhook/endpoint/manageEndpoints.ts";
-import { webhookEndpointExample } from "../schema/eventExamples.ts";
-import { webhookEndpoint } from "../schema/records/event.ts";
-import { defineOperation } from "../operation.ts";
+import { MANAGE_WEBHOOKS } from "../../../merchant/keys/scopes.ts";
+import { webhookEndpointRecord } from "../../../webhook/endpoint/endpoint.ts";
+import { getEndpoint } from "../../../webhook/endpoint/manageEndpoints.ts";
+import { webhookEndpointExample } from "../../schema/eventExamples.ts";
+import { webhookEndpoint } from "../../schema/records/event.ts";
+import { defineOperation } from "../../operation.ts";
 
 export const getWebhookEndpoint = defineOperation({
   operationId: "getWebhookEndpoint",

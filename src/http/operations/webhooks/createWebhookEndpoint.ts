@@ -1,11 +1,11 @@
-import { runOnce } from "../../idempotency/runOnce.ts";
-import { MANAGE_WEBHOOKS } from "../../merchant/keys/scopes.ts";
-import { secretText, webhookEndpointRecord } from "../../webhook/endpoint/endpoint.ts";
-import { addEndpoint, readSecret } from "../../webhook/endpoint/manageEndpoints.ts";
-import { webhookSecretExample } from "../schema/eventExamples.ts";
-import { webhookEndpointWithSecret } from "../schema/records/event.ts";
-import { createWebhookEndpointBody } from "../schema/requests/webhookEndpoint.ts";
-import { defineOperation } from "../operation.ts";
+import { runOnce } from "../../../idempotency/runOnce.ts";
+import { MANAGE_WEBHOOKS } from "../../../merchant/keys/scopes.ts";
+import { secretText, webhookEndpointRecord } from "../../../webhook/endpoint/endpoint.ts";
+import { addEndpoint, readSecret } from "../../../webhook/endpoint/manageEndpoints.ts";
+import { webhookSecretExample } from "../../schema/eventExamples.ts";
+import { webhookEndpointWithSecret } from "../../schema/records/event.ts";
+import { createWebhookEndpointBody } from "../../schema/requests/webhookEndpoint.ts";
+import { defineOperation } from "../../operation.ts";
 
 export const createWebhookEndpoint = defineOperation({
   operationId: "createWebhookEndpoint",

@@ -1,9 +1,9 @@
-import { Fault } from "../../kernel/faults.ts";
-import { CREATE_INTENTS, READ_EVENTS } from "../../merchant/keys/scopes.ts";
-import { defineOperation } from "../operation.ts";
-import { event } from "../schema/records/event.ts";
-import { eventExample } from "../schema/eventExamples.ts";
-import { feedQuery, parseTypes } from "../schema/requests/feed.ts";
+import { Fault } from "../../../kernel/faults.ts";
+import { CREATE_INTENTS, READ_EVENTS } from "../../../merchant/keys/scopes.ts";
+import { defineOperation } from "../../operation.ts";
+import { event } from "../../schema/records/event.ts";
+import { eventExample } from "../../schema/eventExamples.ts";
+import { feedQuery, parseTypes } from "../../schema/requests/feed.ts";
 
 export const streamEvents = defineOperation({
   operationId: "streamEvents",

@@ -1,15 +1,15 @@
-import { findAsset } from "../../catalog/catalog.ts";
-import { depositRecord } from "../../deposit/depositRecord.ts";
-import { listDeposits } from "../../deposit/dust/listDeposits.ts";
-import { getIntent } from "../../intent/readIntents.ts";
-import { listCursors } from "../../watch/store/store.ts";
-import { toListResponse } from "../listResponse.ts";
-import { CREATE_INTENTS, READ_INTENTS } from "../../merchant/keys/scopes.ts";
-import { defineOperation } from "../operation.ts";
-import { depositList } from "../schema/components.ts";
-import { depositExample, pageExample } from "../schema/examples.ts";
-import { pageQuery } from "../schema/records/list.ts";
-import { readPage } from "../reads/readPage.ts";
+import { findAsset } from "../../../catalog/catalog.ts";
+import { depositRecord } from "../../../deposit/depositRecord.ts";
+import { listDeposits } from "../../../deposit/dust/listDeposits.ts";
+import { getIntent } from "../../../intent/readIntents.ts";
+import { listCursors } from "../../../watch/store/store.ts";
+import { toListResponse } from "../../listResponse.ts";
+import { CREATE_INTENTS, READ_INTENTS } from "../../../merchant/keys/scopes.ts";
+import { defineOperation } from "../../operation.ts";
+import { depositList } from "../../schema/components.ts";
+import { depositExample, pageExample } from "../../schema/examples.ts";
+import { pageQuery } from "../../schema/records/list.ts";
+import { readPage } from "../../reads/readPage.ts";
 
 export const listIntentDeposits = defineOperation({
   operationId: "listIntentDeposits",

@@ -1,10 +1,10 @@
-import { readFeed } from "../../event/listEvents.ts";
-import { CREATE_INTENTS, READ_EVENTS } from "../../merchant/keys/scopes.ts";
-import { defineOperation } from "../operation.ts";
-import { eventList } from "../schema/records/event.ts";
-import { eventExample } from "../schema/eventExamples.ts";
-import { pageQuery } from "../schema/records/list.ts";
-import { feedQuery, parseTypes } from "../schema/requests/feed.ts";
+import { readFeed } from "../../../event/listEvents.ts";
+import { CREATE_INTENTS, READ_EVENTS } from "../../../merchant/keys/scopes.ts";
+import { defineOperation } from "../../operation.ts";
+import { eventList } from "../../schema/records/event.ts";
+import { eventExample } from "../../schema/eventExamples.ts";
+import { pageQuery } from "../../schema/records/list.ts";
+import { feedQuery, parseTypes } from "../../schema/requests/feed.ts";
 
 export const listEvents = defineOperation({
   operationId: "listEvents",

@@ -1,11 +1,11 @@
-import { runOnce } from "../../idempotency/runOnce.ts";
-import { MANAGE_WEBHOOKS } from "../../merchant/keys/scopes.ts";
-import { getEndpoint } from "../../webhook/endpoint/manageEndpoints.ts";
-import { addTestEvent } from "../../webhook/redeliver.ts";
-import { eventExample } from "../schema/eventExamples.ts";
-import { event } from "../schema/records/event.ts";
-import { emptyBody } from "../schema/requests/emptyBody.ts";
-import { defineOperation } from "../operation.ts";
+import { runOnce } from "../../../idempotency/runOnce.ts";
+import { MANAGE_WEBHOOKS } from "../../../merchant/keys/scopes.ts";
+import { getEndpoint } from "../../../webhook/endpoint/manageEndpoints.ts";
+import { addTestEvent } from "../../../webhook/redeliver.ts";
+import { eventExample } from "../../schema/eventExamples.ts";
+import { event } from "../../schema/records/event.ts";
+import { emptyBody } from "../../schema/requests/emptyBody.ts";
+import { defineOperation } from "../../operation.ts";
 
 export const testWebhookEndpoint = defineOperation({
   operationId: "testWebhookEndpoint",

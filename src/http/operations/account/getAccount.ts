@@ -1,8 +1,8 @@
-import { SCOPES } from "../../merchant/keys/scopes.ts";
-import { defineOperation } from "../operation.ts";
-import { readAccount } from "../reads/readAccount.ts";
-import { accountExample } from "../schema/accountExample.ts";
-import { account } from "../schema/records/account.ts";
+import { SCOPES } from "../../../merchant/keys/scopes.ts";
+import { defineOperation } from "../../operation.ts";
+import { readAccount } from "../../reads/readAccount.ts";
+import { accountExample } from "../../schema/accountExample.ts";
+import { account } from "../../schema/records/account.ts";
 
 export const getAccount = defineOperation({
   operationId: "getAccount",
