@@ -29,13 +29,36 @@ export const depositTotalsCheck: Check = {
 /** What a deposit is worth in millionths of the payout currency. */
 const PRICE_UNITS = sql`div(other.amount_units * power(10::numeric, ${PRICE_DECIMALS}::int4), power(10::numeric, other.token_decimals))`;
 
+/** SQL: what reorgs of its own chain could still take of what counted before a deposit. */
+const exposedHere = (deposit: RawBuilder<unknown>) => sql`
+  select coalesce(sum(${PRICE_UNITS}), 0) as units
+  from deposit other where ${deposit}.counted_limit_units is not null
+    and other.intent_id = ${deposit}.intent_id and other.chain = ${deposit}.chain and other.status = 'counted'
+    and other.block_number > ${deposit}.counted_next_block
+    and (other.counted_at < ${deposit}.counted_at or other.counted_at = ${deposit}.counted_at
+      and (other.counted_final_block, other.counted_next_block) = (${deposit}.counted_final_block, ${deposit}.counted_next_block))
+    and (other.counted_limit_units is distinct from ${deposit}.counted_limit_units
+      or other.counted_final_block <= ${deposit}.counted_final_block)`;
+
+/** SQL: the same of the intent's other chains. `together`: of what counted in the same instant. */
+const exposedElsewhere = (deposit: RawBuilder<unknown>) => sql`
+  select coalesce(sum(${PRICE_UNITS}) filter (where other.counted_at < ${deposit}.counted_at), 0) as units,
+    coalesce(sum(${PRICE_UNITS}) filter (where other.counted_at = ${deposit}.counted_at), 0) as together
+  from (select distinct holding.chain from holding where ${deposit}.counted_limit_units is not null
+    and holding.intent_id = ${deposit}.intent_id and holding.chain <> ${deposit}.chain) as away
+  join deposit other on other.intent_id = ${deposit}.intent_id and other.chain = away.chain and other.status = 'counted'
+    and other.block_number > coalesce((${deposit}.counted_elsewhere::json ->> away.chain)::int8, -1)
+    and other.counted_at <= ${deposit}.counted_at
+    and coalesce((other.counted_elsewhere::json ->> ${deposit}.chain)::int8, -1) <= ${deposit}.counted_next_block`;
+
 /**
  * Those of the deposits that counted above the last block that was final by their chain's rule, or by a rule for smaller
  * sums than what reorgs of all chains of the intent could still take. Both are judged by what the deposit itself stored
  * when it counted, so a later reorganisation or configuration changes nothing. Of deposits that counted in the same
  * instant, those by another head came later. Whatever a clock that stepped back says, those also came later that saw a
  * later block of the deposit's chain. A chain of which the deposit stored nothing counts as not final at all: a decision
- * that did not see it shows here.
+ * that did not see it shows here. Of deposits that counted in the same instant on several chains one was the last, and
+ * its rule holds with all the others: where it holds for none of them, they counted without each other.
  */
 export const selectCountedEarly = (deposits: RawBuilder<unknown>) => sql<{
   deposit: string;
@@ -45,27 +68,15 @@ export const selectCountedEarly = (deposits: RawBuilder<unknown>) => sql<{
   select deposit.id as deposit, deposit.intent_id as intent, deposit.chain, deposit.block_number as block,
     deposit.counted_final_block as final_block, here.units + elsewhere.units as exposed, deposit.counted_limit_units as "limit"
   from (${deposits}) as deposit
-  cross join lateral (
-    select coalesce(sum(${PRICE_UNITS}), 0) as units
-    from deposit other where deposit.counted_limit_units is not null
-      and other.intent_id = deposit.intent_id and other.chain = deposit.chain and other.status = 'counted'
-      and other.block_number > deposit.counted_next_block
-      and (other.counted_at < deposit.counted_at or other.counted_at = deposit.counted_at
-        and (other.counted_final_block, other.counted_next_block) = (deposit.counted_final_block, deposit.counted_next_block))
-      and (other.counted_limit_units is distinct from deposit.counted_limit_units
-        or other.counted_final_block <= deposit.counted_final_block)
-  ) as here
-  cross join lateral (
-    select coalesce(sum(${PRICE_UNITS}), 0) as units
-    from (select distinct holding.chain from holding where deposit.counted_limit_units is not null
-      and holding.intent_id = deposit.intent_id and holding.chain <> deposit.chain) as away
-    join deposit other on other.intent_id = deposit.intent_id and other.chain = away.chain and other.status = 'counted'
-      and other.block_number > coalesce((deposit.counted_elsewhere::json ->> away.chain)::int8, -1)
-      and other.counted_at < deposit.counted_at
-      and coalesce((other.counted_elsewhere::json ->> deposit.chain)::int8, -1) <= deposit.counted_next_block
-  ) as elsewhere
+  cross join lateral (${exposedHere(sql`deposit`)}) as here
+  cross join lateral (${exposedElsewhere(sql`deposit`)}) as elsewhere
   where deposit.status = 'counted' and (deposit.block_number > deposit.counted_final_block
-    or here.units + elsewhere.units > deposit.counted_limit_units)`;
+    or here.units + elsewhere.units > deposit.counted_limit_units
+    or elsewhere.together > 0 and here.units + elsewhere.units + elsewhere.together > deposit.counted_limit_units and not exists (
+      select from deposit peer cross join lateral (${exposedHere(sql`peer`)}) as near
+      cross join lateral (${exposedElsewhere(sql`peer`)}) as far
+      where peer.intent_id = deposit.intent_id and peer.counted_at = deposit.counted_at and peer.status = 'counted'
+        and (near.units + far.units + far.together > peer.counted_limit_units) is not true))`;
 
 export const depositChecks: readonly Check[] = [
   {
@@ -107,8 +118,8 @@ export const depositChecks: readonly Check[] = [
       from movement join deposit_cursor on deposit_cursor.chain = movement.chain
       join intent on intent.id = movement.intent_id
       left join deposit on deposit.movement_id = movement.id
-      where movement.direction = 'in' and movement.explained_by is null and ${IS_PROCESSED} and (
-        deposit.id is null and movement.token = intent.payout_token
+      where movement.direction = 'in' and ${IS_PROCESSED} and (
+        deposit.id is null and movement.explained_by is null and movement.token = intent.payout_token
           and movement.chain = intent.payout_namespace || ':' || intent.payout_chain_reference
           and (movement.amount_units >= intent.minimum_units
             or movement.amount_units * 10000 >= intent.price_token_units * (10000 - intent.underpay_tolerance_bps))
@@ -125,12 +136,13 @@ export const depositChecks: readonly Check[] = [
   },
   {
     name: "deposit-on-canonical-chain",
-    meaning: "A deposit that is not dropped is in an orphaned block, or a dropped deposit is on the canonical chain.",
+    meaning:
+      "A deposit that is not dropped is in an orphaned block or was given by a bridge, or a dropped deposit is on the canonical chain.",
     query: sql`
       select deposit.id as deposit, deposit.status, deposit.chain, deposit.block_number, deposit.block_hash
       from deposit join movement on movement.id = deposit.movement_id
       join deposit_cursor on deposit_cursor.chain = movement.chain
-      where ${IS_PROCESSED} and ((deposit.status = 'dropped') <> (movement.orphaned_at is not null) or (deposit.status = 'counted'
+      where ${IS_PROCESSED} and ((deposit.status = 'dropped') <> (movement.orphaned_at is not null or movement.explained_by is not null) or (deposit.status = 'counted'
         and exists (select from block where block.chain = deposit.chain and block.number = deposit.block_number
           and block.hash <> deposit.block_hash and block.orphaned_at is null)))`,
   },

@@ -7,6 +7,8 @@ import { recordMovements, setHead } from "../../test/support/movements.ts";
 import { stationWorld, type StationWorld } from "../../test/support/stationWorld.ts";
 import type { Db } from "../db/database.ts";
 import { listDeposits, type ListedDeposit } from "./dust/listDeposits.ts";
+import { runChecks } from "../ledger/check.ts";
+import { depositChecks } from "./checks.ts";
 import { processMovements } from "./processMovements.ts";
 import type { IntentRow } from "../intent/store.ts";
 import { countMoney } from "../../test/support/countMoney.ts";
@@ -57,6 +59,49 @@ for (const kind of thoroughDatabases) {
         (await depositsOf(intent)).map(({ status, amount_units }) => [status, amount_units]),
         [["counted", 25n * USDC]],
       );
+    });
+
+    test("D41 what turns out to be the inbox's own units, given by a bridge, counts no longer and never", async () => {
+      const intent = await insertPriced(25n * USDC);
+      const [large, small, late] = [newChainTx(), newChainTx(), newChainTx()];
+      const crossing = { explainedBy: `cctp-v2/2/0x${"cd".repeat(32)}`, feeUnits: 0n };
+      const counted = async () => {
+        const { status, received_units, counted_units } = await intentOf(intent);
+        return [status, received_units, counted_units];
+      };
+      // One provider shows transfers without the bridge's logs, and one of them ten times as large.
+      await recordMovements(db, intent, [
+        { chainTx: large, amountUnits: 20n * USDC, block: 103n },
+        { chainTx: small, amountUnits: 6_000n, block: 103n },
+        { chainTx: small, amountUnits: 6_000n, block: 103n, position: 1 },
+      ]);
+      await setHead(db, TEST_CHAIN, { number: 104n, finalized: 104n });
+      await processMovements(world, TEST_CHAIN);
+      await countMoney(world, TEST_CHAIN);
+      assert.deepEqual(await counted(), ["active", 20n * USDC + 12_000n, 20n * USDC + 12_000n]);
+      await recordMovements(db, intent, [{ chainTx: late, amountUnits: 200n * USDC, block: 105n }]);
+      await processMovements(world, TEST_CHAIN);
+      await recordMovements(db, intent, [
+        { chainTx: large, amountUnits: 20n * USDC, block: 103n, crossing },
+        { chainTx: small, amountUnits: 6_000n, block: 103n, crossing },
+        { chainTx: small, amountUnits: 6_000n, block: 103n, position: 1, crossing },
+        { chainTx: late, amountUnits: 20n * USDC, block: 105n, crossing },
+      ]);
+      await setHead(db, TEST_CHAIN, { number: 110n, finalized: 110n });
+      await processMovements(world, TEST_CHAIN);
+      await countMoney(world, TEST_CHAIN);
+      assert.deepEqual(await counted(), ["active", 0n, 0n]);
+      const dropped = (await depositsOf(intent)).map(({ chain_tx, status, amount_units }) => [
+        chain_tx,
+        status,
+        amount_units,
+      ]);
+      assert.deepEqual(dropped, [
+        [large, "dropped", 20n * USDC],
+        [late, "dropped", 20n * USDC],
+      ]);
+      assert.ok((await eventsOf(intent)).includes("deposit.dropped"));
+      assert.deepEqual(await runChecks(db, depositChecks), []);
     });
 
     test("D5 a deposit is seen at once, counted when final, and then settles a one-time intent", async () => {

@@ -77,7 +77,8 @@ export function newDeposit(input: NewDepositInput): Deposit {
 }
 
 /**
- * Applies a later revision of its movement to a deposit. An orphaned movement drops the deposit. A movement in another
+ * Applies a later revision of its movement to a deposit. An orphaned movement drops the deposit, and so does one by
+ * which a bridge gave the units of the intent's own inbox. A movement in another
  * block, or with another amount, restarts the same deposit from its initial state. Otherwise the deposit is returned
  * unchanged.
  */
@@ -93,7 +94,7 @@ export function applyMovement(
     block_hash: movement.block_hash,
     updated_at: context.at,
   };
-  if (movement.orphaned_at !== null) {
+  if (movement.orphaned_at !== null || movement.explained_by !== null) {
     const dropped = {
       status: "dropped",
       reason: "reorg",

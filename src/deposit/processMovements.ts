@@ -14,7 +14,13 @@ import { depositId } from "./depositId.ts";
 import { isBelowMinimum } from "./dust/dust.ts";
 import { requiredConfirmations, requiredSeconds } from "./finality.ts";
 import type { DepositChange } from "./computeIntentProgress.ts";
-import { listMovementsWithDeposit, noteDust, refreshHoldings, refreshRestsAfter } from "./dust/dustStore.ts";
+import {
+  listMovementsWithDeposit,
+  markSummedStale,
+  noteDust,
+  refreshHoldings,
+  refreshRestsAfter,
+} from "./dust/dustStore.ts";
 import { listInboundMovements } from "./store.ts";
 import { noteMints } from "../watch/store/awaitedBurnStore.ts";
 import { processHandover, retryQuarantined, type Handover } from "../watch/store/processHandover.ts";
@@ -62,10 +68,9 @@ type MovementBatch = {
 
 async function applyMovements(tx: Tx, world: MovementWorld, batch: MovementBatch): Promise<void> {
   const { upto } = batch;
-  // What a bridge gives was a deposit on the chain where the bridge took it.
-  const movements = batch.movements.filter(({ explained_by }) => explained_by === null);
   const at = world.clock.now();
   await noteMints(tx, batch.movements, at);
+  const movements = await listPayments(tx, batch.movements);
   const { chain } = upto;
   const intents = await lockIntents(tx, [...new Set(movements.map((movement) => movement.intent_id))]);
   const intentOf = new Map(intents.map((intent) => [intent.id, intent]));
@@ -97,6 +102,18 @@ async function applyMovements(tx: Tx, world: MovementWorld, batch: MovementBatch
   const cases = await buildCases(tx, world, { intents, movements: decided, wayOf, upto, at });
   await decideIntents(tx, world, { cases, at });
   await refreshHoldings(tx, await refreshRestsAfter(tx, movements));
+}
+
+/**
+ * The movements without what a bridge gave: that was a deposit on the chain where the bridge took it. A provider may
+ * show it without the bridge's logs, so that it became a deposit or dust. Then it is taken back.
+ */
+async function listPayments(tx: Tx, movements: readonly MovementRow[]): Promise<MovementRow[]> {
+  const given = movements.filter(({ explained_by }) => explained_by !== null);
+  const deposited = await listMovementsWithDeposit(tx, given);
+  const summed = given.filter(({ id, direction }) => direction === "in" && !deposited.has(id));
+  await markSummedStale(tx, summed);
+  return movements.filter(({ id, explained_by }) => explained_by === null || deposited.has(id));
 }
 
 type WayOf = (intent: IntentRow, asset: Pick<MovementRow, "chain" | "token">) => PayoutWay | undefined;

@@ -57,4 +57,25 @@ describe("a payment that providers omitted until a sweep had taken it", () => {
     assert.deepEqual([counted, settled], [15n * USDC, 15n * USDC]);
     await assertAllChecks(db);
   });
+
+  test("belongs to that sweep also below the minimum, without a further settlement", async () => {
+    const account = await openMerchant(road, WALLET);
+    const { intent } = await createIntent(db.root, road.world, { account, input: { merchantReference: "below" } });
+    road.omitted.add(road.pay(intent.inbox_address, 4n * USDC));
+    road.pay(intent.inbox_address, 11n * USDC);
+    await road.advance(8);
+    assert.deepEqual(await settlementsOf(intent), [["landed", 15n * USDC]]);
+    road.passTime(3_600_000);
+    await road.advance(3);
+    assert.deepEqual(await settlementsOf(intent), [["landed", 15n * USDC]]);
+    const deposits = await db.root.selectFrom("deposit").selectAll().where("intent_id", "=", intent.id).execute();
+    assert.deepEqual(
+      deposits.map(({ status, settlement_id: settlement }) => [status, settlement !== null]),
+      [
+        ["counted", true],
+        ["counted", true],
+      ],
+    );
+    await assertAllChecks(db);
+  });
 });

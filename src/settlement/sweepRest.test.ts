@@ -66,6 +66,7 @@ describe("D48 a sweep that leaves money in its inbox", () => {
       ["landed", 4n * USDC],
       ["landed", 6n * USDC],
     ]);
+    await assertAllChecks(db);
   });
 
   test("many small transfers before the sweep do not make an older one count", async () => {
@@ -85,6 +86,7 @@ describe("D48 a sweep that leaves money in its inbox", () => {
     assert.deepEqual([rest_units, rest_counted_units, unswept_units], [6n * USDC + 20n, 0n, 0n]);
     await chain.advance(70);
     assert.equal(chain.scripted.unitsOf(chain.usdc, intent.inbox_address), 0n);
+    await assertAllChecks(db);
   });
 
   test("what a reorganisation takes back of it is not planned", async () => {
@@ -101,5 +103,6 @@ describe("D48 a sweep that leaves money in its inbox", () => {
     assert.equal(chain.scripted.unitsOf(chain.usdc, intent.inbox_address), 0n);
     const landed = (await settlementsOf(intent)).filter(([status]) => status === "landed");
     assert.deepEqual(landed, [["landed", 10n * USDC]]);
+    await assertAllChecks(db);
   });
 });

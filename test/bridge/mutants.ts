@@ -9,8 +9,8 @@ export const bridgeMutants: readonly (Mutant & { test: string })[] = [
     patches: [
       {
         path: "src/deposit/processMovements.ts",
-        search: "({ explained_by }) => explained_by === null",
-        replace: "() => true",
+        search: "explained_by === null || deposited.has(id)",
+        replace: "explained_by === null || id > 0n",
       },
     ],
   },

@@ -95,4 +95,37 @@ export const decisionMutants: readonly Mutant[] = [
       },
     ],
   },
+  {
+    name: "given-stays-deposit",
+    bug: "A deposit stays one when its transfer turns out to be what a bridge gave for another deposit.",
+    patches: [
+      {
+        path: "src/deposit/processMovements.ts",
+        search: "return movements.filter(({ id, explained_by }) => explained_by === null || deposited.has(id));",
+        replace: "return movements.filter(({ explained_by }) => explained_by === null);",
+      },
+    ],
+  },
+  {
+    name: "taken-below-minimum-waits",
+    bug: "A deposit below the minimum that counts after a sweep took it waits for the next settlement to be planned.",
+    patches: [
+      {
+        path: "src/deposit/dust/dustStore.ts",
+        search: "and (current.units >= minimum.units or ${BELONGS_TO_PRICE} or ${IS_TAKEN_ALREADY})",
+        replace: "and (current.units >= minimum.units or ${BELONGS_TO_PRICE})",
+      },
+    ],
+  },
+  {
+    name: "asks-for-ever",
+    bug: "Providers are asked for a sweep for ever once it has changed and needs no agreement any more.",
+    patches: [
+      {
+        path: "src/settlement/agreement/openAgreements.ts",
+        search: 'rows.filter((row) => row.state === "asking" && !isWaiting.has(sweepKey(row))),',
+        replace: "[],",
+      },
+    ],
+  },
 ];

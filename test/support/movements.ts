@@ -64,6 +64,8 @@ async function recordOnChain(
         place: BigInt(movement.place ?? movement.position ?? 0),
         revision,
         orphaned_at: movement.orphaned ? SEEN_AT : null,
+        explained_by: movement.crossing?.explainedBy ?? null,
+        bridge_fee_units: movement.crossing?.feeUnits ?? null,
       };
       await tx
         .insertInto("movement")
@@ -75,8 +77,6 @@ async function recordOnChain(
           intent_id: intent.id,
           inbox: intent.inbox_address,
           token: movement.token ?? intent.payout_token,
-          explained_by: movement.crossing?.explainedBy ?? null,
-          bridge_fee_units: movement.crossing?.feeUnits ?? null,
           seen_at: SEEN_AT,
           ...columns,
         })

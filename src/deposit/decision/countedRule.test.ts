@@ -177,6 +177,39 @@ describe("the check of the rule by which each deposit counted", () => {
       .execute();
   });
 
+  test("sees two chains that counted in the same instant without each other, and not those that saw each other", async () => {
+    const intent = await roads.create();
+    chain.pay(intent, 900n * USDC);
+    away.pay(intent, 50n * USDC);
+    await Promise.all([chain.advance(4), away.advance(4)]);
+    const [first, second] = await deposits(intent);
+    assert(first && second);
+    assert.deepEqual([first.status, second.status], ["counted", "counted"]);
+    const found = async () => (await violations()).flatMap(({ rows }) => rows.map(({ deposit }) => deposit));
+    const change = (id: string, values: object) =>
+      db.root.updateTable("deposit").set(values).where("id", "=", id).execute();
+    const at = first.counted_at;
+    for (const { id } of [first, second]) await change(id, { counted_at: at });
+    assert.deepEqual(await found(), [], "950 are within the limit");
+    // As if 900 had come on both chains, of which each saw nothing of the other.
+    const unseen = { counted_elsewhere: null, counted_limit_units: 1_000n * USDC, counted_next_block: 0n };
+    for (const { id } of [first, second]) await change(id, { ...unseen, amount_units: 900n * USDC });
+    assert.deepEqual((await found()).toSorted(), [first.id, second.id].toSorted());
+    // The later one saw the block of the other as final, so it is allowed.
+    const [lastOf, other] = [second, first];
+    const elsewhere = JSON.stringify({ [other.chain]: String(other.block_number) });
+    await change(lastOf.id, { counted_elsewhere: elsewhere });
+    assert.deepEqual(await found(), []);
+    for (const { id, amount_units, counted_units } of [first, second])
+      await change(id, {
+        amount_units,
+        counted_units,
+        counted_elsewhere: null,
+        counted_limit_units: null,
+        counted_next_block: null,
+      });
+  });
+
   test("raises no false alarm after the rules became stricter, or more generous", async () => {
     const intent = await roads.create();
     chain.pay(intent, 900n * USDC);

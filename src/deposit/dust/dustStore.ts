@@ -45,6 +45,20 @@ export async function noteDust(tx: Tx, dust: readonly MovementRow[]): Promise<vo
       values (noted.intent_id, noted.chain, noted.token, noted.dust_from)`.execute(tx);
 }
 
+/** Makes the sums of dust stale that contain one of these movements, or may. */
+export async function markSummedStale(tx: Tx, movements: readonly MovementRow[]): Promise<void> {
+  if (movements.length === 0) return;
+  const columns = { ...KEY_COLUMNS, block_number: "int8" } as const;
+  const named = movements.map((movement) => ({ ...keyOf(movement), block_number: movement.block_number }));
+  await sql`
+    update holding set is_stale = true from (
+      select intent_id, chain, token, min(block_number) as block_number from ${unnest("given", named, columns)}
+      group by intent_id, chain, token order by intent_id, chain, token
+    ) as summed
+    where (holding.intent_id, holding.chain, holding.token) = (summed.intent_id, summed.chain, summed.token)
+      and summed.block_number <= holding.dust_block and not holding.is_stale`.execute(tx);
+}
+
 /** The columns that the sums of dust write. */
 const SUM_COLUMNS = {
   ...KEY_COLUMNS,
@@ -150,6 +164,26 @@ const IS_SWEPT = sql`exists (
     and departure.token = mint.token and departure.direction = 'out' and departure.orphaned_at is null
     and (departure.block_number, departure.place) > (mint.block_number, mint.place))`;
 
+/**
+ * SQL: whether a landed sweep has taken a deposit that counted later, because providers omitted it before. Then the
+ * settlement station assigns the deposit to it, whatever the minimum. The first deposit of an inbox decides.
+ */
+const IS_TAKEN_ALREADY = sql`exists (
+  select from movement arrival join deposit on deposit.movement_id = arrival.id
+  cross join lateral (
+    select next.* from movement next where next.intent_id = arrival.intent_id and next.chain = arrival.chain
+      and next.token = arrival.token and next.direction = 'out' and next.orphaned_at is null
+      and (next.block_number, next.place) > (arrival.block_number, arrival.place)
+    order by next.block_number, next.place limit 1
+  ) as departure
+  where arrival.intent_id = current.intent_id and arrival.chain = current.chain and arrival.token = current.token
+    and arrival.direction = 'in' and arrival.orphaned_at is null and arrival.block_number = current.deposit_block
+    and deposit.status = 'counted' and deposit.settlement_id is null
+    and exists (select from settlement where settlement.chain = departure.chain and settlement.chain_tx = departure.chain_tx
+      and settlement.intent_id = departure.intent_id and settlement.token = departure.token
+      and settlement.status in ('landed','bridging')
+      and (settlement.burn_id is null or settlement.burn_id = departure.id)))`;
+
 /** SQL for the holdings of these intents: a look-up for each. */
 const holdingsOf = (intentIds: readonly string[], name = "holding") => sql`
   (select held.* from (select distinct * from unnest(${array(intentIds, "text")})) as named (named_id) cross join lateral (
@@ -170,24 +204,24 @@ export async function refreshHoldings(tx: Tx, intentIds: readonly string[]): Pro
           select from settlement
           where settlement.intent_id = current.intent_id and settlement.chain = current.chain and settlement.token = current.token
             and settlement.status in ('planned','submitted','held'))
-        and (current.units >= minimum.units or ${BELONGS_TO_PRICE})
+        and (current.units >= minimum.units or ${BELONGS_TO_PRICE} or ${IS_TAKEN_ALREADY})
         then current.since end
     from (
       select intent_id, chain, token, sum(units) as units, sum(rest_units) as rest_units, sum(suspense_units) as suspense_units,
-        min(since) filter (where units > 0) as since
+        min(since) filter (where units > 0) as since, min(deposit_block) as deposit_block
       from (
         select deposit.intent_id, deposit.chain, deposit.token, deposit.amount_units as units, 0 as rest_units, 0 as suspense_units,
-          deposit.counted_at as since
+          deposit.counted_at as since, deposit.block_number as deposit_block
         from deposit where deposit.status = 'counted' and deposit.settlement_id is null
           and deposit.intent_id = any(${array(intentIds, "text")})
         union all
-        select intent_id, chain, token, dust_held_units, 0, 0, dust_counted_at from ${holdingsOf(intentIds)}
+        select intent_id, chain, token, dust_held_units, 0, 0, dust_counted_at, null from ${holdingsOf(intentIds)}
         union all
-        select intent_id, chain, token, counted.units, counted.units, 0, rest_since
+        select intent_id, chain, token, counted.units, counted.units, 0, rest_since, null
         from ${holdingsOf(intentIds)} cross join lateral (${COUNTED_REST}) as counted
         where rest_units > 0
         union all
-        select mint.intent_id, mint.chain, mint.token, mint.amount_units, 0, mint.amount_units, mint.seen_at
+        select mint.intent_id, mint.chain, mint.token, mint.amount_units, 0, mint.amount_units, mint.seen_at, null
         from (select distinct * from unnest(${array(intentIds, "text")})) as named (named_id) cross join lateral (
           select * from movement where movement.in_suspense and movement.intent_id = named.named_id and movement.orphaned_at is null
           offset 0

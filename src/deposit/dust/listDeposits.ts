@@ -29,9 +29,9 @@ export async function listDeposits(
   const { rows } = await sql<ListedRow>`
     with page as materialized (
       select movement.id from movement
-      where ${arrivalsById(intent.id)} and movement.explained_by is null
+      where ${arrivalsById(intent.id)}
         and movement.id < ${belowMovement ?? ID_MAX}
-        and (exists (select from deposit_cursor taken
+        and (movement.explained_by is null and exists (select from deposit_cursor taken
             where taken.chain = movement.chain and (movement.revision, movement.id) <= (taken.revision, taken.movement_id))
           or (select deposit.id from deposit where deposit.movement_id = movement.id) is not null)
       order by ${NEWEST_ARRIVALS_FIRST} limit ${limit}

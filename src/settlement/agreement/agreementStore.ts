@@ -52,6 +52,7 @@ export async function listRecentOutflows(
         select amount_units, exists (
           select from sweep_agreement agreement where agreement.chain = ${chain} and agreement.chain_tx = movement.chain_tx
             and agreement.intent_id = movement.intent_id and agreement.token = movement.token and agreement.state = 'agreed'
+            and agreement.legs_revision >= movement.revision
         ) as is_agreed
         from movement
         where movement.intent_id = asked.intent_id and movement.chain = ${chain} and movement.token = watched.token

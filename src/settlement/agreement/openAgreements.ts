@@ -63,8 +63,15 @@ export async function listWaitingSweeps(
     if (state === "agreed" || sweep.blockNumber <= reread) return false;
     return state === "asking" || overLimit.has(sweep.intentId);
   });
+  // A question about movements that need no answer any more would be asked for ever.
+  const isWaiting = new Set(waiting.map((sweep) => sweepKey(nameOf(sweep))));
+  await deleteAgreements(
+    tx,
+    chain,
+    rows.filter((row) => row.state === "asking" && !isWaiting.has(sweepKey(row))),
+  );
   await upsertAgreements(tx, { chain, sweeps: waiting.filter((sweep) => stateOf(sweep) === undefined), at });
-  return new Set(waiting.map((sweep) => sweepKey(nameOf(sweep))));
+  return isWaiting;
 }
 
 function nameOf({ intentId, token, chainTx }: SweepLegs): SweepName {

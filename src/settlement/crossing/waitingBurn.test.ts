@@ -28,5 +28,35 @@ for (const kind of thoroughDatabases) {
       await sql`delete from sweep_agreement where intent_id = ${intent.id}`.execute(stations.db.root);
       deepEqual(await found(), [["bridge-balance-has-settlement", [{ account: "bridge:cctp-v2", units: 12n * USDC }]]]);
     });
+
+    test("is asked for no longer once another block holds it that was read twice", async () => {
+      const intent = await stations.create();
+      await stations.pay(intent, AWAY, 13n * USDC);
+      const burnTx = await stations.burn(intent, { amountUnits: 13n * USDC, block: HEAD + 3n });
+      await stations.work();
+      const asked = () =>
+        stations.db.root.selectFrom("sweep_agreement").select("state").where("intent_id", "=", intent.id).execute();
+      deepEqual(await asked(), [{ state: "asking" }]);
+      await stations.burn(intent, { chainTx: burnTx, amountUnits: 13n * USDC, block: HEAD - 1n });
+      await stations.work();
+      deepEqual(
+        (await stations.settlementsOf(intent)).map(({ status }) => status),
+        ["bridging"],
+      );
+      deepEqual(await asked(), []);
+    });
+
+    test("that was agreed is unconfirmed again once it changes", async () => {
+      const intent = await stations.create();
+      await stations.pay(intent, AWAY, 30n * USDC);
+      const burnTx = await stations.burn(intent, { amountUnits: 11n * USDC, block: HEAD + 4n });
+      await stations.work();
+      await sql`update sweep_agreement set state = 'agreed', retry_at = null where intent_id = ${intent.id}`.execute(
+        stations.db.root,
+      );
+      await stations.burn(intent, { chainTx: burnTx, amountUnits: 29n * USDC, block: HEAD + 5n });
+      await stations.work();
+      deepEqual(await stations.settlementsOf(intent), []);
+    });
   });
 }
