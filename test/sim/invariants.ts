@@ -4,6 +4,7 @@ import { createEmbeddedDatabase } from "../../src/db/database.ts";
 import type { FinalityTier } from "../../src/config/config.ts";
 import { convertUnits, PRICE_DECIMALS } from "../../src/kernel/units.ts";
 import type { SimDatabase } from "./simDatabase.ts";
+import type { ScriptedReceipt } from "./chain/transaction.ts";
 import { MAX_FEE_PER_GAS } from "./plan.ts";
 import { namingOf, type SimChain } from "./simWorld.ts";
 
@@ -121,12 +122,29 @@ function keyOf({ id, block_hash }: CountedDepositRow): string {
 function findChainMismatch({ chain, plan }: SimChain, row: CountedDepositRow): string | undefined {
   if (!chain.isCanonical(row.block_hash)) return "counted in a block that the chain has replaced";
   const receipt = chain.receiptsOf(row.chain_tx).find(({ blockHash }) => blockHash === row.block_hash);
-  const transfers = receipt === undefined ? [] : namingOf(plan.kind).transfersOf(receipt);
-  const isThere = transfers.some(
-    ({ identity, token, to, amountText }) =>
-      identity === row.identity && token === row.token && to === row.inbox && BigInt(amountText) === row.amount_units,
-  );
+  const transfer = receipt && transfersByIdentity(receipt, plan.kind).get(row.identity);
+  const isThere =
+    transfer?.token === row.token && transfer.to === row.inbox && BigInt(transfer.amountText) === row.amount_units;
   return isThere ? undefined : "counted without such a transfer on the chain";
+}
+
+type NamedTransfer = ReturnType<ReturnType<typeof namingOf>["transfersOf"]>[number];
+const namedTransfers = new WeakMap<ScriptedReceipt, ReadonlyMap<string, NamedTransfer>>();
+
+/** A transaction's transfers, named once: one transaction may hold hundreds, and each is checked at every commit. */
+function transfersByIdentity(
+  receipt: ScriptedReceipt,
+  kind: SimChain["plan"]["kind"],
+): ReadonlyMap<string, NamedTransfer> {
+  const known = namedTransfers.get(receipt);
+  if (known !== undefined) return known;
+  const named = new Map(
+    namingOf(kind)
+      .transfersOf(receipt)
+      .map((transfer) => [transfer.identity, transfer]),
+  );
+  namedTransfers.set(receipt, named);
+  return named;
 }
 
 /** The highest block below the head whose time is at most `timestampS`; -1 without one. */
@@ -157,7 +175,8 @@ function isFinal(
     const next = finality[index + 1];
     if (row.block_number > highestFinalBlock(chain, tier)) continue;
     if (next === undefined || tier.upToPriceUnits === undefined) return true;
-    const atRisk = here.filter((other) => other.block_number > highestFinalBlock(chain, next));
+    const finalByNext = highestFinalBlock(chain, next);
+    const atRisk = here.filter((other) => other.block_number > finalByNext);
     if (sumPriceUnits(atRisk) + elsewhereUnits <= tier.upToPriceUnits) return true;
   }
   return false;
