@@ -167,19 +167,28 @@ test("an older link opens the page in a browser that has its session", { skip },
   });
 });
 
-test("a browser that keeps no cookies follows the payment all the same", { skip }, async () => {
+test("a browser that says it keeps cookies and drops them follows the payment all the same", { skip }, async () => {
   const created = await merchant.createIntent({ priceUnits: PRICE, oneTime: true });
   await withPage(async (page, context) => {
+    const asked: { storage: string }[] = [];
     await page.route("**/session", async (route) => {
+      asked.push(route.request().postDataJSON() as { storage: string });
       const response = await route.fetch();
       const { "set-cookie": _, ...headers } = response.headers();
-      await route.fulfill({ response, headers });
+      // The answer's cookie is in the browser by now: it goes before the page may use it.
       await context.clearCookies();
+      await route.fulfill({ response, headers });
     });
+    const following = page.waitForRequest((request) => /^Bearer cs_/.test(request.headers()["authorization"] ?? ""));
     await setHead(api.world.db, TEST_CHAIN, { number: 50n });
     await openReady(page, created);
+    await following;
     await recordTransfer(created.intentId, { chainTx: "0xc1", amountUnits: 10_000_000n, block: 51n });
     await screen(page, "underpaid");
+    assert.deepEqual(
+      asked.map(({ storage }) => storage),
+      ["cookie", "memory"],
+    );
     assert.deepEqual(await context.cookies(), []);
   });
 });

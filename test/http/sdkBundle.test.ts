@@ -230,9 +230,12 @@ test("a check may name the tokens of chains, in any case of letters", () => {
   );
 });
 
-test("wallets of the shop's page are relayed with three methods and for a token transfer alone", { skip }, async () => {
-  const { intentId, inboxAddress } = await shops.createIntent();
-  const init = `if (window.parent === window) {
+test(
+  "wallets of the shop's page are relayed with three methods, and for a token transfer alone",
+  { skip },
+  async () => {
+    const { intentId, inboxAddress } = await shops.createIntent();
+    const init = `if (window.parent === window) {
     window.calls = [];
     const provider = { request: async ({ method, params }) => {
       window.calls.push({ method, params });
@@ -241,77 +244,79 @@ test("wallets of the shop's page are relayed with three methods and for a token 
     const detail = Object.freeze({ info: { uuid: "one", name: "Shop Wallet", icon: "data:image/png;base64,AA==", rdns: "x" }, provider });
     addEventListener("eip6963:requestProvider", () => dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail })));
   }`;
-  await shops.withPage(
-    `window.checkout = mount({ intentId: "${intentId}", target: "#pay", ...handlers });`,
-    async (page) => {
-      await waitForEvent(page, "ready");
-      const frame = inFrame(page);
-      await frame.locator("main[data-screen]").waitFor();
-      if (await frame.locator("main[data-screen=choose]").isVisible()) await frame.locator(".opt.first").click();
-      await frame.getByText("Pay with Shop Wallet").click();
-      await page.waitForFunction("window.calls.length === 3");
-      const calls = (await page.evaluate("window.calls")) as {
-        method: string;
-        params: [{ data?: string; to?: string }];
-      }[];
-      assert.deepEqual(
-        calls.map(({ method }) => method),
-        ["eth_requestAccounts", "wallet_switchEthereumChain", "eth_sendTransaction"],
-      );
-      const recipient = inboxAddress.slice(2).toLowerCase().padStart(64, "0");
-      assert.equal(calls[2]?.params[0].data, `0xa9059cbb${recipient}${(5_000_000).toString(16).padStart(64, "0")}`);
+    await shops.withPage(
+      `window.checkout = mount({ intentId: "${intentId}", target: "#pay", ...handlers });`,
+      async (page) => {
+        await waitForEvent(page, "ready");
+        const frame = inFrame(page);
+        await frame.locator("main[data-screen]").waitFor();
+        if (await frame.locator("main[data-screen=choose]").isVisible()) await frame.locator(".opt.first").click();
+        await frame.getByText("Pay with Shop Wallet").click();
+        await page.waitForFunction("window.calls.length === 4");
+        const calls = (await page.evaluate("window.calls")) as {
+          method: string;
+          params: [{ data?: string; to?: string }];
+        }[];
+        assert.deepEqual(
+          calls.map(({ method }) => method),
+          ["eth_requestAccounts", "wallet_switchEthereumChain", "eth_estimateGas", "eth_sendTransaction"],
+        );
+        const recipient = inboxAddress.slice(2).toLowerCase().padStart(64, "0");
+        assert.equal(calls[3]?.params[0].data, `0xa9059cbb${recipient}${(5_000_000).toString(16).padStart(64, "0")}`);
 
-      const checkout = page.frames().find((each) => each.url().startsWith(shops.base));
-      assert.ok(checkout);
-      /**
-       * The frame's own request, as a service that was taken over makes it. Returns the wallet's result, or the message
-       * of an error.
-       */
-      const relay = (method: string, parameters: unknown[]) =>
-        checkout.evaluate(`new Promise((resolve) => {
+        const checkout = page.frames().find((each) => each.url().startsWith(shops.base));
+        assert.ok(checkout);
+        /**
+         * The frame's own request, as a service that was taken over makes it. Returns the wallet's result, or the message
+         * of an error.
+         */
+        const relay = (method: string, parameters: unknown[]) =>
+          checkout.evaluate(`new Promise((resolve) => {
           addEventListener("message", ({ data }) => data.call === 99 && resolve(data.error?.message ?? data.result), { once: true });
           parent.postMessage({ type: "tributary:wallet", call: 99, wallet: "one", method: ${JSON.stringify(method)},
             params: ${JSON.stringify(parameters)} }, ${JSON.stringify(shops.shop.origin)});
         })`);
-      const [usual] = calls[2]?.params ?? [];
-      for (const [method, parameters] of [
-        ["personal_sign", []],
-        ["eth_sendTransaction", [{ to: "0x1", data: `0x095ea7b3${"0".repeat(128)}` }]],
-        ["eth_sendTransaction", []],
-        ["eth_sendTransaction", [usual, { ...usual, value: "0x1" }]],
-        ["eth_requestAccounts", [{}, {}]],
-      ] as const)
-        assert.equal(await relay(method, [...parameters]), "not relayed");
-      assert.equal(await page.evaluate("window.calls.length"), 3);
+        const [usual] = calls[3]?.params ?? [];
+        for (const [method, parameters] of [
+          ["personal_sign", []],
+          ["eth_sendTransaction", [{ to: "0x1", data: `0x095ea7b3${"0".repeat(128)}` }]],
+          ["eth_sendTransaction", []],
+          ["eth_sendTransaction", [usual, { ...usual, value: "0x1" }]],
+          ["eth_requestAccounts", [{}, {}]],
+          ["eth_estimateGas", [usual]],
+        ] as const)
+          assert.equal(await relay(method, [...parameters]), "not relayed");
+        assert.equal(await page.evaluate("window.calls.length"), 4);
 
-      const greedy = { ...usual, value: "0x4563918244f40000", gas: "0x1", nonce: "0x0", authorizationList: [{}] };
-      await relay("eth_sendTransaction", [greedy]);
-      await relay("wallet_switchEthereumChain", [{ chainId: "0x7a69", rpcUrls: ["https://evil.example"] }]);
-      const [sent, switched] = (await page.evaluate("window.calls.slice(3)")) as {
-        params: [Record<string, unknown>];
-      }[];
-      const { from, to, data, chainId } = usual as Record<string, unknown>;
-      assert.deepEqual(sent?.params, [{ from, to, data, chainId }]);
-      assert.deepEqual(switched?.params, [{ chainId: "0x7a69" }]);
+        const greedy = { ...usual, value: "0x4563918244f40000", gas: "0x1", nonce: "0x0", authorizationList: [{}] };
+        await relay("eth_sendTransaction", [greedy]);
+        await relay("wallet_switchEthereumChain", [{ chainId: "0x7a69", rpcUrls: ["https://evil.example"] }]);
+        const [estimated, sent, switched] = (await page.evaluate("window.calls.slice(4)")) as {
+          params: [Record<string, unknown>];
+        }[];
+        const { from, to, data, chainId } = usual as Record<string, unknown>;
+        for (const each of [estimated, sent]) assert.deepEqual(each?.params, [{ from, to, data, chainId }]);
+        assert.deepEqual(switched?.params, [{ chainId: "0x7a69" }]);
 
-      // The shop may name the only token that its wallets are asked for.
-      for (const [mayAsk, outcome] of [
-        ["undefined", null],
-        [`(token, chainId) => token === "${String(to)}" && chainId === "${String(chainId)}"`, null],
-        ["() => false", "not relayed"],
-      ]) {
-        await page.evaluate(`checkout.update({ expectedPayout: Object.assign(() => true, { mayAsk: ${mayAsk} }) })`);
-        await checkout.evaluate(`new Promise((resolve) => {
+        // The shop may name the only token that its wallets are asked for.
+        for (const [mayAsk, outcome] of [
+          ["undefined", null],
+          [`(token, chainId) => token === "${String(to)}" && chainId === "${String(chainId)}"`, null],
+          ["() => false", "not relayed"],
+        ]) {
+          await page.evaluate(`checkout.update({ expectedPayout: Object.assign(() => true, { mayAsk: ${mayAsk} }) })`);
+          await checkout.evaluate(`new Promise((resolve) => {
           addEventListener("message", ({ data }) => data.type === "tributary:verified" && resolve(), { once: true });
           parent.postMessage({ type: "tributary:verify", terms: {},
             inboxes: [{ namespace: "eip155", address: "${inboxAddress}" }] }, ${JSON.stringify(shops.shop.origin)});
         })`);
-        assert.equal(await relay("eth_sendTransaction", [usual]), outcome);
-      }
-    },
-    { init },
-  );
-});
+          assert.equal(await relay("eth_sendTransaction", [usual]), outcome);
+        }
+      },
+      { init },
+    );
+  },
+);
 
 test("the React component works in StrictMode, on a server, and through changes", { skip }, async () => {
   const { intentId } = await shops.createIntent();

@@ -77,17 +77,23 @@ export class TestWallet {
       }
       case "eth_estimateGas": {
         const [call] = params as [TransferCall];
-        const data = this.estimatesAs === undefined ? call.data : withRecipient(call.data, this.estimatesAs);
-        return this.#forward(method, [{ ...call, data }]);
+        return this.#forward(method, [this.#withEstimated(call)]);
       }
       case "eth_sendTransaction": {
         const [{ to, data, gas }] = params as [TransferCall];
         const client = createWalletClient({ account, transport: http(this.#rpcUrls.get(this.#chainId) ?? "") });
-        return client.sendTransaction({ chain: null, to, data, ...(gas === undefined ? {} : { gas: BigInt(gas) }) });
+        // Without a limit from the page it takes its own estimate, as it is.
+        const call = { from: account.address, ...this.#withEstimated({ to, data }) };
+        const limit = gas ?? ((await this.#forward("eth_estimateGas", [call])) as Hex);
+        return client.sendTransaction({ chain: null, to, data, gas: BigInt(limit) });
       }
       default:
         return this.#forward(method, params);
     }
+  }
+
+  #withEstimated(call: TransferCall): TransferCall {
+    return this.estimatesAs === undefined ? call : { ...call, data: withRecipient(call.data, this.estimatesAs) };
   }
 
   #refuseIfAsked(method: string): void {

@@ -22,6 +22,7 @@ if (fragment !== "" || code !== null) {
   const opening: Opening = { isHandoff: code !== null, body, response: postSession(body) };
   Object.assign(window, { tributaryOpening: opening });
 }
+warmStorage();
 
 setTimeout(showSlow, SLOW_MS);
 
@@ -37,6 +38,15 @@ function showSlow(): void {
     history.replaceState(null, "", address);
     location.reload();
   };
+}
+
+/** The first use waits for the browser's own process: now, while the page waits for the network all the same. */
+function warmStorage(): void {
+  try {
+    sessionStorage.getItem("");
+  } catch {
+    // A frame may have no storage.
+  }
 }
 
 function readCredential(): OpeningCredential {

@@ -114,14 +114,34 @@ export function formatDate(iso: string, { locale, timeZone }: TimeFormat, style:
   return timeZone === "UTC" && style.timeStyle !== undefined ? `${text} UTC` : text;
 }
 
+/** From here on a sum of dollars has groups, which differ by language. */
+const GROUPED_USD_MIN = 1_000;
+
+/**
+ * Dollars as `Intl.NumberFormat` writes them, rounded up to cents. Making a formatter takes a slow phone longer than
+ * drawing the choices, so only large sums get one.
+ */
 export function formatUsd(decimal: Decimal, locale: Locale): string {
-  const options = {
-    style: "currency",
-    currency: "USD",
-    currencyDisplay: "narrowSymbol",
-    numberingSystem: "latn",
-  } as const;
-  return new Intl.NumberFormat(locale, options).format(Number(decimal));
+  const [whole = "0", fraction = ""] = roundUpDecimal(decimal, FRACTION_DIGITS_MIN).split(".");
+  const cents = fraction.padEnd(FRACTION_DIGITS_MIN, "0");
+  if (Number(whole) >= GROUPED_USD_MIN) {
+    const options = { style: "currency", currency: "USD", currencyDisplay: "narrowSymbol", numberingSystem: "latn" };
+    return new Intl.NumberFormat(locale, options as Intl.NumberFormatOptions).format(Number(`${whole}.${cents}`));
+  }
+  const number = `${whole}${["de", "es", "fr", "pt", "ru", "tr"].includes(locale) ? "," : "."}${cents}`;
+  switch (locale) {
+    case "de":
+    case "es":
+    case "fr":
+    case "ru":
+      return `${number}${NO_BREAK_SPACE}$`;
+    case "pt":
+      return `$${NO_BREAK_SPACE}${number}`;
+    case "ar":
+      return `\u200f${number}${NO_BREAK_SPACE}US$`;
+    default:
+      return `$${number}`;
+  }
 }
 
 /** Returns the URL when it has one of these schemes, so that no other one ever becomes a link. */

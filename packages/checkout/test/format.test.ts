@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   formatDecimal,
+  formatUsd,
   linkTarget,
   percentStep,
   plainDecimal,
@@ -9,6 +10,7 @@ import {
   shortAddress,
   typedDecimal,
 } from "../src/format.ts";
+import { LANGUAGES, type Locale } from "../src/messages/locales.ts";
 import { buildPaymentUri } from "../src/paymentUri.ts";
 
 test("amounts have a point, two digits at least, and groups without a comma", () => {
@@ -69,3 +71,12 @@ test("a typed amount has a point or a comma, and is none when it is zero, too lo
   for (const text of ["", "0", "0.00", "1.0000001", "1,000.50", "1e3", "-1", ".5", "1".repeat(13)])
     assert.equal(typed(text), null, text);
 });
+
+for (const locale of Object.keys(LANGUAGES) as Locale[])
+  test(`dollars are written as Intl writes them, and rounded up to cents: ${locale}`, () => {
+    const options = { style: "currency", currency: "USD", currencyDisplay: "narrowSymbol", numberingSystem: "latn" };
+    const format = new Intl.NumberFormat(locale, options as Intl.NumberFormatOptions);
+    for (const cents of [0, 1, 9, 10, 99, 100, 101, 1_234, 99_999, 100_000, 1_234_567, 123_456_789])
+      assert.equal(formatUsd(String(cents / 100), locale), format.format(cents / 100), String(cents));
+    assert.equal(formatUsd("0.0201", locale), format.format(0.03));
+  });

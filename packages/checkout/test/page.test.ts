@@ -11,6 +11,10 @@ import {
   searchOrigins,
   type Situation,
 } from "../src/situation.ts";
+import { MESSAGES } from "../src/messages/load.ts";
+import { createTranslator } from "../src/translator.ts";
+import { renderPage } from "../src/views/page.ts";
+import { toHtml } from "../src/vnode.ts";
 import { SAMPLE_ADDRESS, SAMPLE_ORIGINS, SAMPLES } from "./samples.ts";
 
 const ASSETS = { css: "body{}", bootScript: "boot()", scriptName: "checkout.js" };
@@ -29,6 +33,16 @@ function htmlOf(name: string, locale = "en"): string {
   assert.ok(page, name);
   return renderDocument({ ...page, locale }, ASSETS, NOW).html;
 }
+
+/** The page as its script draws it, with plain spaces. */
+function drawnHtml(name: string, changes: Partial<Situation>): string {
+  const situation = situationOf(name, { isLive: true, check: { outcome: "ok" }, ...changes });
+  const t = createTranslator("en", MESSAGES.en);
+  const { body } = renderPage(situation, { t, now: NOW, times: { locale: "en", timeZone: "UTC" } });
+  return body.map(toHtml).join("").replaceAll("\u00a0", " ");
+}
+
+const textOf = (html: string) => html.replaceAll(/<[^>]+>/g, "");
 
 test("the built files are those of the sources", async () => {
   const read = (file: string) => readFile(new URL(`../${file}`, import.meta.url), "utf8");
@@ -118,6 +132,49 @@ test("the search finds coins and networks by any of their words", () => {
   assert.equal(searchOrigins(origins, "  Base usdc ").length, 1);
   assert.equal(searchOrigins(origins, "").length, origins.length);
   assert.equal(searchOrigins(origins, "doge").length, 0);
+});
+
+test("a fee below a cent is less than 1 cent, and not nothing", () => {
+  const [sample] = SAMPLE_ORIGINS.origins;
+  assert.ok(sample);
+  const feeText = (feeUsdMax: string) => {
+    const origins = { isIssuable: true, origins: [{ ...sample, feeUsdMax }] };
+    return /fee [^<]*/.exec(drawnHtml("ready", { isChoosing: true, origins }))?.[0];
+  };
+  assert.deepEqual(["0", "0.004", "0.01", "0.05", "0.2"].map(feeText), [
+    "fee less than 1 cent",
+    "fee less than 1 cent",
+    "fee under $0.01",
+    "fee under $0.05",
+    "fee about $0.20",
+  ]);
+});
+
+test("what the payment takes or takes again later stands first, the rest behind one line, unless it is searched for", () => {
+  const foldOf = (searchText: string) => {
+    const html = drawnHtml("ready", { isChoosing: true, searchText });
+    const [first = "", folded = ""] = html.split('<details class="others">');
+    const names = (part: string) => [...part.matchAll(/data-do="choose"/g)].length;
+    return [names(first), names(folded)];
+  };
+  const { origins } = SAMPLE_ORIGINS;
+  const taken = origins.filter(({ isIssuable, reason }) => isIssuable || reason === "paused").length;
+  assert.ok(taken < origins.length);
+  assert.deepEqual(foldOf(""), [taken, origins.length - taken]);
+  const found = searchOrigins(origins, "usdc").length;
+  assert.ok(found > 0);
+  assert.deepEqual(foldOf("usdc"), [found, 0]);
+});
+
+test("a payment without a price takes an amount for a wallet of the browser, which gets nothing before", () => {
+  const wallets = [{ id: "w", namespace: "eip155", name: "Wallet", icon: null }] as const;
+  const empty = drawnHtml("openEnded", { wallets });
+  assert.match(empty, /id="typed-amount"/);
+  assert.match(empty, /data-do="wallet"[^>]*aria-disabled="true"/);
+  assert.doesNotMatch(textOf(empty), /Nothing to type/);
+  const typed = drawnHtml("openEnded", { wallets, amountText: "12,5" });
+  assert.doesNotMatch(typed, /data-do="wallet"[^>]*aria-disabled/);
+  assert.match(textOf(typed), /12\.50 USDC/);
 });
 
 test("texts of a merchant are text, and only web addresses become links", () => {

@@ -8,9 +8,8 @@ export function configure({ baseUrl }: { readonly baseUrl: string }): void {
   configuredBaseUrl = findBaseUrl(baseUrl);
 }
 
-/** The URL without a trailing slash. Throws a TypeError that names the option. */
+/** The URL without a trailing slash. Throws a TypeError that names the option, also where it was never set. */
 export function findBaseUrl(baseUrl: string | undefined = configuredBaseUrl): string {
-  if (baseUrl === undefined) throw TypeError("call configure first");
-  if (!/^https?:\/\/[^/]/.test(baseUrl)) throw TypeError(`baseUrl must be a URL, not ${baseUrl}`);
+  if (!baseUrl || !/^https?:\/\/[^/]/.test(baseUrl)) throw TypeError(`baseUrl must be a URL, not ${baseUrl}`);
   return baseUrl.replace(/\/+$/, "");
 }

@@ -10,7 +10,7 @@ export type Modal = {
 };
 
 /** Beside what browsers give every modal dialog: its fixed place, and the colours of its scheme. */
-const CSS = `dialog{box-sizing:border-box;inset:40px 0 0;margin:0;padding:0 0 env(safe-area-inset-bottom);width:100%;max-width:none;height:auto;max-height:none;border:0;border-radius:16px 16px 0 0;overflow:hidden}
+const CSS = `dialog{box-sizing:border-box;inset:40px 0 0;margin:0;padding:0 0 env(safe-area-inset-bottom);width:auto;height:auto;max-width:none;max-height:none;border:0;border-radius:16px 16px 0 0;overflow:hidden}
 dialog::backdrop{background:#0009}
 iframe{display:block;border:0;width:100%;height:100%}
 button{position:absolute;z-index:1;top:0;inset-inline-end:8px;width:48px;height:48px;border:0;background:none;color:inherit;font:28px sans-serif}

@@ -9,7 +9,7 @@ type Announcement = {
 
 export type WalletCall = { call: number; wallet: string; method: string; params: Transaction[] };
 /** As the frame names it. A field may be missing or anything else: then no wallet accepts it. */
-type Transaction = { from?: string; to?: string; data?: string; chainId?: string };
+type Transaction = { from?: string; to?: string; data?: string; chainId?: string; gas?: string };
 export type Post = (type: string, content: object) => void;
 
 /** One transfer of a token: its selector, recipient and amount. */
@@ -38,15 +38,21 @@ export function relayWallets(post: Post, mayReceive: MayReceive): WalletRelay {
       try {
         const recipient = TRANSFER.exec(String(data))?.[1];
         // Made anew: a frame that was taken over could add a value, or anything else that a wallet reads.
-        const params =
-          method === "eth_sendTransaction"
-            ? recipient && mayReceive(recipient, to, chainId) && [{ from, to, data, chainId }]
-            : method === "wallet_switchEthereumChain"
-              ? [{ chainId }]
-              : method === "eth_requestAccounts" && [];
+        const transfer: Transaction = { from, to, data, chainId };
+        const isTransfer = method === "eth_sendTransaction";
+        const params = isTransfer
+          ? recipient && mayReceive(recipient, to, chainId) && [transfer]
+          : method === "wallet_switchEthereumChain"
+            ? [{ chainId }]
+            : method === "eth_requestAccounts" && [];
         const provider = wallets.get(wallet);
         if (!provider || !params || others[0]) throw Error("not relayed");
-        post("result", { call, result: await provider.request({ method, params }) });
+        const ask = (method: string) => provider.request({ method, params });
+        // Twice the wallet's own estimate: a sweep may empty the inbox meanwhile, and the first tokens of an address cost
+        // 17,100 more. Without an estimate the wallet decides.
+        const gas = isTransfer && (await ask("eth_estimateGas").catch(() => {}));
+        if (gas) transfer.gas = `0x${(BigInt(gas as string) * 2n).toString(16)}`;
+        post("result", { call, result: await ask(method) });
       } catch (error) {
         const { code, message } = error as { code?: unknown; message?: unknown };
         post("result", { call, error: { code, message } });
