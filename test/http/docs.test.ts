@@ -106,7 +106,7 @@ test("every page fits a phone's width in light and dark mode", { skip: skipWitho
       const page = await browser.newPage({ viewport: { width: 390, height: 800 }, colorScheme });
       const requests: string[] = [];
       page.on("request", (request) => requests.push(request.url()));
-      const guides = ["/docs/integrate/deposits-and-settlements", "/docs/operate/serve"];
+      const guides = ["/docs/integrate/deposits-and-settlements", "/docs/operate/install"];
       const urls = ["/docs", "/docs/errors", "/docs/errors/not_found", ...guides];
       for (const url of urls) {
         await page.goto(`${origin}${url}`);

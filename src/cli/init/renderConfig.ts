@@ -8,7 +8,7 @@ const PORT_DEFAULT = 8_787;
 export function renderConfig(settings: InitSettings): string {
   return `${[
     ...comment(
-      "Configuration of Tributary, written by `tributary init`. docs/operate/serve.md explains every key. Lines that begin with // are comments. The file names variables that hold secrets. A URL in rpcUrls may contain the key of your provider, so keep the file private.",
+      "Configuration of Tributary, written by `tributary init`. docs/operate/configuration.md explains every key. Lines that begin with // are comments. The file names variables that hold secrets. A URL in rpcUrls may contain the key of your provider, so keep the file private.",
     ),
     "{",
     ...indent([
@@ -78,7 +78,7 @@ function renderChain(chain: InitChain, { settings, isLast }: { settings: InitSet
   return [
     "{",
     ...indent([
-      ...comment(`${chain.name}. Finality, polling and the fee ceiling have defaults: docs/operate/serve.md.`),
+      ...comment(`${chain.name}. Finality, polling and the fee ceiling have defaults: docs/operate/chains.md.`),
       field("chainId", chain.chainId),
       ...comment("In order of preference. With two or more hosts, two must agree before a deposit counts."),
       `"rpcUrls": [`,

@@ -14,7 +14,7 @@ const introduction = (baseUrl: string) => `# Tributary
 
 Payment intents for stablecoins. Each intent has a deposit inbox that a payer funds by a transfer, and that can only be emptied to your own wallet.
 
-New here? Begin with [your first intent](/docs/integrate/first-intent). Operators begin with [how to run the service](/docs/operate/serve).
+New here? Begin with [your first intent](/docs/integrate/first-intent). Operators begin with [how to run the service](/docs/operate/install).
 
 ## Every call
 
