@@ -179,7 +179,9 @@ test("a browser that says it keeps cookies and drops them follows the payment al
       await context.clearCookies();
       await route.fulfill({ response, headers });
     });
-    const following = page.waitForRequest((request) => /^Bearer cs_/.test(request.headers()["authorization"] ?? ""));
+    const following = page.waitForRequest(
+      (request) => request.headers()["authorization"]?.startsWith("Bearer cs_") === true,
+    );
     await setHead(api.world.db, TEST_CHAIN, { number: 50n });
     await openReady(page, created);
     await following;

@@ -9,7 +9,7 @@ type Announcement = {
 
 export type WalletCall = { call: number; wallet: string; method: string; params: Transaction[] };
 /** As the frame names it. A field may be missing or anything else: then no wallet accepts it. */
-type Transaction = { from?: string; to?: string; data?: string; chainId?: string; gas?: string };
+type Transaction = { [name in "from" | "to" | "data" | "chainId" | "gas"]?: string | undefined };
 export type Post = (type: string, content: object) => void;
 
 /** One transfer of a token: its selector, recipient and amount. */
