@@ -185,7 +185,8 @@ async function report(world: AlarmWorld, { entry, isOver }: AlarmChange): Promis
   else if (!isLoggedByCode) world.log.error({ ...fields, affects, remedy }, happened);
   const text = isOver ? `Over: ${alarm} ${subject}` : `${alarm} ${subject}: ${happened} ${affects} ${remedy}`;
   const { baseUrl } = world.config;
-  await sendAlarm(world, { state: isOver ? "over" : "raised", ...described, baseUrl, text });
+  const runbookUrl = `${baseUrl}/docs/operate/alarms#${alarm}`;
+  await sendAlarm(world, { state: isOver ? "over" : "raised", ...described, baseUrl, runbookUrl, text });
 }
 
 function keyOf({ alarm, subject }: { alarm: AlarmName; subject: string }): string {

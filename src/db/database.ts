@@ -12,7 +12,7 @@ import { isBatchable } from "./driver.ts";
 import { classifyError } from "../kernel/errors/classifyError.ts";
 import { TransactionGuard } from "./transactionGuard.ts";
 import { EmbeddedDriver, EmbeddedServer, type PgliteOptions } from "./pglite/pglite.ts";
-import { PooledDriver, type PostgresOptions } from "./postgres/postgres.ts";
+import { PooledDriver, type PostgresOptions, type PoolUse } from "./postgres/postgres.ts";
 import { checkServer } from "./postgres/serverChecks.ts";
 import type { Schema } from "./schema.ts";
 
@@ -24,6 +24,8 @@ export type Tx = Transaction<Schema>;
 
 export type Db = {
   readonly kind: "postgres" | "pglite";
+  /** Absent where there is no pool. */
+  readonly poolUse?: () => PoolUse;
   /** For single statements outside a transaction. Inside one (by async context) it throws. */
   readonly root: Kysely<Schema>;
   /**
@@ -68,6 +70,7 @@ export function createPooledDatabase(driver: PooledDriver, guard: TransactionGua
   const root = new BatchingKysely(driver);
   return {
     kind: "postgres",
+    poolUse: () => driver.use,
     ...createStatementMethods(root, guard),
     async close() {
       await root.destroy();

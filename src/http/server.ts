@@ -1,5 +1,6 @@
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { hasRole } from "../config/operate/roles.ts";
+import { observeRequest, type RequestKind } from "../metrics/metrics.ts";
 import { classifyError } from "../kernel/errors/classifyError.ts";
 import { Fault } from "../kernel/faults.ts";
 import { newId } from "../kernel/ids.ts";
@@ -95,6 +96,15 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
     // Checked in this hook, because before the handler the framework would read the body and report its own errors.
     if (request.is404 || hasFragment(request.url)) throw noRouteFault(world, request, reply);
   });
+  server.addHook("onResponse", async (request, reply) => {
+    const { url: route } = request.routeOptions;
+    const { statusCode } = reply;
+    const kind = requestKind(route);
+    observeRequest(world, { kind, statusCode, seconds: reply.elapsedTime / 1_000 });
+    // The route and not the path, in which a payer's code may stand.
+    const line = { requestId: request.id, method: request.method, route, status: statusCode };
+    world.log.debug({ ...line, ms: Math.round(reply.elapsedTime) }, "request answered");
+  });
   server.setErrorHandler((error, request, reply) => sendError(error, request, reply));
   server.setNotFoundHandler((request, reply) => sendError(noRouteFault(world, request, reply), request, reply));
   addHealthRoutes(server, world, leaving);
@@ -107,6 +117,13 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
   addSdkRoutes(server, world.config);
   addCheckoutRoutes(server, context);
   return server;
+}
+
+/** Without a route there is no kind. */
+function requestKind(route: string | undefined): RequestKind {
+  if (route === undefined) return "none";
+  if (route.startsWith("/api/")) return "api";
+  return route.startsWith("/c/") ? "checkout" : "document";
 }
 
 /** Runs rate-limit maintenance from the first request until the server closes. */

@@ -1,6 +1,8 @@
+import process from "node:process";
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from "@prometheus-io/client";
 import { activeAlarms } from "../alarm/updateAlarms.ts";
 import type { ChainConfig } from "../config/config.ts";
+import { productVersion } from "../config/operate/productVersion.ts";
 import { countOpenCrossings } from "../health/openCrossings.ts";
 import { countRows, readOpenRows } from "../health/openRows.ts";
 import { readWebhookProblems } from "../health/webhookProblems.ts";
@@ -20,6 +22,7 @@ export type MetricsWorld = Pick<World, "db" | "clock" | "config" | "chains" | "m
 type Metrics = {
   registry: Registry;
   settleSeconds: Histogram<"chain">;
+  requestSeconds: Histogram<"kind" | "status">;
   refresh: (world: MetricsWorld) => Promise<void>;
 };
 
@@ -27,6 +30,8 @@ const METRICS: MemorySlot<{ metrics?: Metrics }> = { create: () => ({}) };
 
 /** From the first seconds on a fast chain to a day. */
 const SETTLE_SECONDS = [5, 15, 30, 60, 120, 300, 900, 3_600, 86_400];
+/** From a cached document to the longest time that a proxy waits. */
+const REQUEST_SECONDS = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 const OPEN_STATES = ["seen", "confirmed", "held"] as const;
 const CROSSING_STATES = ["burned", "attested"] as const;
 
@@ -45,6 +50,17 @@ export function observeSettlement(
   getMetrics(world).settleSeconds.observe({ chain }, seconds);
 }
 
+/** Whom a route serves: a merchant's server, a payer's browser, or a reader. */
+export type RequestKind = "api" | "checkout" | "document" | "none";
+
+/** `statusCode` is shown as its class, such as `2xx`. */
+export function observeRequest(
+  world: Pick<World, "memory">,
+  { kind, statusCode, seconds }: { kind: RequestKind; statusCode: number; seconds: number },
+) {
+  getMetrics(world).requestSeconds.observe({ kind, status: `${Math.floor(statusCode / 100)}xx` }, seconds);
+}
+
 function getMetrics({ memory }: Pick<World, "memory">): Metrics {
   const slot = memory.get(METRICS);
   return (slot.metrics ??= createMetrics());
@@ -60,8 +76,22 @@ function createMetrics(): Metrics {
     buckets: SETTLE_SECONDS,
     registers: [registry],
   });
+  const requestSeconds = new Histogram({
+    name: "tributary_http_request_seconds",
+    help: "Seconds from a request's head to the end of its response.",
+    labelNames: ["kind", "status"],
+    buckets: REQUEST_SECONDS,
+    registers: [registry],
+  });
+  const build = new Gauge({
+    name: "tributary_build_info",
+    help: "1, with the versions of this process.",
+    labelNames: ["version", "node"],
+    registers: [registry],
+  });
+  build.set({ version: productVersion(), node: process.version }, 1);
   const gauges = createGauges(registry);
-  return { registry, settleSeconds, refresh: (world) => refreshGauges(world, gauges) };
+  return { registry, settleSeconds, requestSeconds, refresh: (world) => refreshGauges(world, gauges) };
 }
 
 type Gauges = ReturnType<typeof createGauges>;
@@ -95,6 +125,8 @@ function createGauges(registry: Registry) {
       "How long the endpoint that waits longest is due.",
       [],
     ),
+    connections: gauge("tributary_database_connections", "Connections of the pool, by state.", ["state"]),
+    waiting: gauge("tributary_database_waiting", "Callers that wait for a connection of the pool.", []),
     alarms: gauge("tributary_alarm_active", "1 for each alarm that is not over.", ["alarm", "subject"]),
   };
 }
@@ -136,6 +168,12 @@ async function refreshGauges(world: MetricsWorld, gauges: Gauges): Promise<void>
     const headNumber = headOf(world, chain);
     if (headNumber !== undefined && cursor !== undefined)
       gauges.lag.set(labels, Math.max(0, Number(headNumber - cursor.number)));
+  }
+  const use = world.db.poolUse?.();
+  if (use !== undefined) {
+    gauges.connections.set({ state: "busy" }, use.open - use.idle);
+    gauges.connections.set({ state: "idle" }, use.idle);
+    gauges.waiting.set(use.waiting);
   }
   gauges.alarms.reset();
   for (const { alarm, subject } of activeAlarms(world)) gauges.alarms.set({ alarm, subject }, 1);

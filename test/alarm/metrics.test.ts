@@ -50,6 +50,7 @@ describe("metrics and logs", () => {
     }
     for (const name of ours) assert.ok(read("docs/operate/metrics.md").includes(`\`${name}\``), `${name} in the page`);
     const chain = road.chain.caip2;
+    assert.match(text, new RegExp(`tributary_build_info\\{version="[\\d.]+",node="v\\d+`));
     assert.match(text, new RegExp(`tributary_settle_seconds_count\\{chain="${chain}"\\} 1`));
     assert.match(text, new RegExp(`tributary_gas_settlements_left\\{chain="${chain}"\\} [1-9]`));
     const series = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
@@ -101,5 +102,7 @@ test("JSON logs have level words and no secrets", () => {
     written.map((line) => (JSON.parse(line) as { level: string }).level),
     ["info", "error", "warn"],
   );
+  for (const line of written)
+    assert.match((JSON.parse(line) as { time: string }).time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   assert.ok(!written.join("").includes(secret));
 });

@@ -52,6 +52,18 @@ test("every relative link of every page leads to a file, and to a heading in it"
   assert.ok(count > 100, `${count} links`);
 });
 
+test("every alert rule has a runbook_url, which leads to a page and a heading of it", () => {
+  const rules = read("config/monitoring/alerts.yml").split("- alert: ").slice(1);
+  assert.ok(rules.length > 5);
+  for (const rule of rules) {
+    const [, page = "", anchor = ""] =
+      /runbook_url: "https:\/\/pay\.example\/(docs\/[\w/-]+)#?([^"]*)"/.exec(rule) ?? [];
+    const markdown = read(`${page}.md`);
+    // The name of an alarm is its heading.
+    if (anchor !== "" && anchor !== "{{ $labels.alarm }}") assert.ok(anchorsOf(markdown).has(anchor), rule);
+  }
+});
+
 test("NOTICE names files that exist, and every package that the pages' scripts contain", async () => {
   const notice = read("NOTICE");
   const paths = notice.match(/\b(?:src|packages|contracts)\/[\w./-]+\w/g) ?? [];

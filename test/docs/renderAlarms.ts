@@ -17,7 +17,7 @@ providers and gas are raised before they delay a payment.
 \`\`\`
 
 Both are optional. Each alarm and its end is one POST of JSON to \`webhookUrl\`, and one run of \`command\` with the same JSON on standard input:
-\`state\` (\`raised\` or \`over\`), \`alarm\`, \`subject\`, \`since\`, \`happened\`, \`affects\`, \`remedy\`, \`facts\`, \`baseUrl\`, and \`text\`, which chat webhooks show.
+\`state\` (\`raised\` or \`over\`), \`alarm\`, \`subject\`, \`since\`, \`happened\`, \`affects\`, \`remedy\`, \`facts\`, \`baseUrl\`, \`runbookUrl\` (the part of this page about it), and \`text\`, which chat webhooks show.
 The command runs without a shell, for 10 seconds at most, with \`TRIBUTARY_ALARM\`, \`TRIBUTARY_ALARM_STATE\` and \`PATH\` as its only variables. Each process of
 an installation sends what it finds. \`alarm\` and \`subject\` together identify an alarm. A failed delivery is logged and not repeated: let your
 monitoring read the metrics too.

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { before, test } from "node:test";
 import { isDocumentPath } from "../../src/http/documents/isDocumentPath.ts";
+import { renderMetrics } from "../../src/metrics/metrics.ts";
 import { OPERATIONS } from "../../src/http/operationList.ts";
 import { listenTestApi, testApi, UNKNOWN_ID, VERSION, type Merchant, type TestApi } from "../support/api.ts";
 
@@ -199,4 +200,31 @@ test("D20 documents answer HEAD as GET, without a body, and operations do not", 
   for (const url of ["/api/v1/intents", `/api/v1/intents/${intentId}`])
     assert.equal((await api.send(url, { method: "HEAD", headers: merchant.headers })).status, 404);
   assert.equal((await api.send(`/c/${intentId}/events`, { method: "HEAD" })).status, 404, "a stream has no end");
+});
+
+test("a browser at the root is led to the documents; for a program it is a path without a route", async () => {
+  const led = await api.server.inject({ url: "/", headers: { accept: "text/html,application/xhtml+xml" } });
+  assert.deepEqual([led.statusCode, led.headers["location"], led.headers["vary"]], [302, "/docs", "Accept"]);
+  for (const accept of ["application/json", "*/*"])
+    assert.equal((await api.server.inject({ url: "/", headers: { accept } })).json().error.code, "missing_version");
+  const versioned = await api.server.inject({ url: "/", headers: { "service-version": VERSION } });
+  assert.deepEqual([versioned.statusCode, versioned.json().error.code], [404, "not_found"]);
+});
+
+test("each request is measured by kind and class of status, and never by its path", async () => {
+  const { world } = api;
+  const countsOf = async () => {
+    const { text } = await renderMetrics(world);
+    const lines = text.matchAll(/^tributary_http_request_seconds_count\{kind="(\w+)",status="(\dxx)"\} (\d+)$/gm);
+    return new Map(Array.from(lines, ([, kind, status, count]) => [`${kind} ${status}`, Number(count)]));
+  };
+  const before = await countsOf();
+  await api.server.inject({ url: "/healthz" });
+  await api.server.inject({ url: ONE, headers: { "service-version": VERSION } });
+  await api.server.inject({ url: `/c/${UNKNOWN_ID}/state` });
+  await api.server.inject({ url: "/no/such/path" });
+  const after = await countsOf();
+  const grown = [...after].flatMap(([key, count]) => (count > (before.get(key) ?? 0) ? [key] : []));
+  for (const key of ["document 2xx", "api 4xx", "checkout 4xx", "none 4xx"])
+    assert.ok(grown.includes(key), `${key}: ${grown.join()}`);
 });

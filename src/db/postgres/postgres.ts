@@ -85,6 +85,9 @@ class PooledSession extends Session {
   }
 }
 
+/** Connections that are open, those of them that nothing uses, and callers that wait for one. */
+export type PoolUse = { readonly open: number; readonly idle: number; readonly waiting: number };
+
 /** Sessions of a PostgreSQL server, from a connection pool. */
 export class PooledDriver extends SessionDriver<PooledSession> {
   readonly #pool: pg.Pool;
@@ -105,6 +108,11 @@ export class PooledDriver extends SessionDriver<PooledSession> {
   }
 
   override async init(): Promise<void> {}
+
+  get use(): PoolUse {
+    const { totalCount, idleCount, waitingCount } = this.#pool;
+    return { open: totalCount, idle: idleCount, waiting: waitingCount };
+  }
 
   get #poolSizeMax(): number {
     return this.#options.poolSizeMax ?? 10;

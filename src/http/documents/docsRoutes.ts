@@ -35,6 +35,13 @@ export function addDocsRoutes(server: FastifyInstance, baseUrl: string): void {
   let rendered: RenderedDocs | undefined;
   const docs = () => (rendered ??= renderDocs(baseUrl));
   const send = compressedSender();
+  // D20: for a program the root is a path like any other without a route.
+  server.get("/", (request, reply) => {
+    if (!/\btext\/html\b/.test(request.headers.accept ?? "")) return reply.callNotFound();
+    // The local world has a shop to look at.
+    const path = server.hasRoute({ method: "GET", url: "/demo" }) ? "/demo" : "/docs";
+    return reply.header("vary", "Accept").redirect(path, 302);
+  });
   server.get("/docs", (...exchange) => send(exchange, PAGE_HEADERS, docs().reference));
   server.get("/docs/errors", (...exchange) => send(exchange, PAGE_HEADERS, docs().errors));
   server.get("/docs/index", (...exchange) => send(exchange, PAGE_HEADERS, docs().index));

@@ -1,4 +1,4 @@
-import { pino, type DestinationStream, type Logger } from "pino";
+import { pino, stdTimeFunctions, type DestinationStream, type Logger } from "pino";
 import type { Config } from "../../config/config.ts";
 import type { Style, Terminal } from "./terminal.ts";
 
@@ -30,9 +30,9 @@ const redact = [
 
 const formatters = { level: (label: string) => ({ level: label }) };
 
-/** Logs JSON lines to standard error, with the level as a word. */
+/** Logs JSON lines to standard error, with the level as a word and the time in UTC. */
 export function openJsonLog(level: Level, destination?: DestinationStream): Logger {
-  return pino({ level, redact, formatters }, destination ?? pino.destination({ dest: 2, sync: true }));
+  return pino({ level, redact, formatters, timestamp: stdTimeFunctions.isoTime }, destination ?? pino.destination({ dest: 2, sync: true }));
 }
 
 /** Logs readable lines to the terminal. */
