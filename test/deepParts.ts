@@ -49,6 +49,7 @@ export const SMALL_BENCHES: readonly (readonly string[])[] = [
 export const DEEP_PARTS: readonly DeepPart[] = [
   { name: "everything is recovered without the service", command: ["test/drill/main.ts"], seconds: 35 },
   { name: "the same by the page", command: ["test/drill/main.ts", "--page"], seconds: 60 },
+  { name: "every command of the documents", command: ["--no-warnings", "test/walk/main.ts"], seconds: 90 },
   ...propertyParts(),
   ...sampledParts(),
   ...seedParts(),
