@@ -2,10 +2,11 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { assert } from "../kernel/assert.ts";
 import type { FaultCode } from "../kernel/faults.ts";
 import { authenticate } from "../merchant/keys/authenticate.ts";
+import type { AccountRow } from "../merchant/store.ts";
 import { checkScope } from "./checks/checkScope.ts";
 import { validateRequest } from "./checks/validateRequest.ts";
 import type { HttpContext } from "./httpContext.ts";
-import type { Operation, OperationRequest } from "./operation.ts";
+import type { Operation, OperationRequest, RateLimit } from "./operation.ts";
 import { OPERATIONS } from "./operationList.ts";
 import { compileInputParser } from "./checks/inputParser.ts";
 
@@ -18,11 +19,6 @@ declare module "fastify" {
 
 /** Adds all operations. An id containing a slash, encoded or not, matches no route. */
 export function addApiRoutes(server: FastifyInstance, context: HttpContext): void {
-  const limits = OPERATIONS.map(({ operationId, perMinute, perMinuteAndIntent = null }) => ({
-    operationId,
-    perMinute,
-    perMinuteAndIntent,
-  }));
   for (const operation of OPERATIONS) {
     const parseInput = compileInputParser(operation);
     server.route({
@@ -38,6 +34,7 @@ export function addApiRoutes(server: FastifyInstance, context: HttpContext): voi
           reply,
           readShape: parseInput,
         });
+        const limits = limitsOf(validated.account);
         const result = await operation.handle(context.world, { ...validated, limits });
         if ("stream" in result) {
           await context.feedStreams.send(
@@ -60,4 +57,13 @@ export function addApiRoutes(server: FastifyInstance, context: HttpContext): voi
 /** Authenticates the request of an open stream again, because its key may have been revoked. Throws a Fault. */
 async function checkCaller({ world }: HttpContext, operation: Operation, { raw }: FastifyRequest): Promise<void> {
   checkScope(await authenticate(world, raw.headers.authorization), operation);
+}
+
+/** The rate limits of every operation, as high as the operator has raised them for the account. */
+function limitsOf({ limit_multiple: multiple }: Pick<AccountRow, "limit_multiple">): RateLimit[] {
+  return OPERATIONS.map(({ operationId, perMinute, perMinuteAndIntent = null }) => ({
+    operationId,
+    perMinute: perMinute * multiple,
+    perMinuteAndIntent: perMinuteAndIntent === null ? null : perMinuteAndIntent * multiple,
+  }));
 }

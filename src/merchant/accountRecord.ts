@@ -21,6 +21,8 @@ export type AccountRecord = {
   solanaPayout: OtherPayout | null;
   /** CAIP-19 ids of the origins that its intents may use; null for all. */
   origins: string[] | null;
+  /** Its rate limits are so many times those of every account. */
+  limitMultiple: number;
 };
 
 export function toAccountRecord(row: AccountRow): AccountRecord {
@@ -39,6 +41,7 @@ export function toAccountRecord(row: AccountRow): AccountRecord {
     evmPayout: toOtherPayout(row, "eip155"),
     solanaPayout: toOtherPayout(row, "solana"),
     origins: row.origins,
+    limitMultiple: row.limit_multiple,
   };
 }
 

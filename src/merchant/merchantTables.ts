@@ -37,6 +37,8 @@ export type AccountTable = {
   /** The same on an EVM chain. */
   evm_default_reference: Generated<string | null>;
   evm_default_wallet: Generated<string | null>;
+  /** Its rate limits are so many times those of every account. */
+  limit_multiple: Generated<number>;
 };
 
 export type ApiKeyTable = {

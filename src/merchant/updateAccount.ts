@@ -27,6 +27,8 @@ export type AccountChange = Partial<Omit<NewAccount, "recovery" | "solanaRecover
   solanaDefault?: NamespaceDefault | null;
   /** Ids of origins, such as `base:usdc`. At least one. */
   origins?: readonly string[] | null;
+  /** How many times the limits of every account its rate limits are, from 1. */
+  limitMultiple?: number;
 };
 
 type UpdateWorld = Pick<World, "db" | "clock" | "entropy" | "catalog" | "chains" | "memory">;
@@ -99,7 +101,7 @@ function toDefaultColumns(world: UpdateWorld, { evmDefault, solanaDefault }: Acc
 }
 
 function toColumns(world: UpdateWorld, change: AccountChange) {
-  const { name, feeBps, underpayToleranceBps, recovery, solanaRecovery, payout, origins } = change;
+  const { name, feeBps, underpayToleranceBps, recovery, solanaRecovery, payout, origins, limitMultiple } = change;
   const valid = payout === undefined ? undefined : validatePayout(world, payout);
   return {
     ...(name === undefined ? {} : { name: requireName(name) }),
@@ -111,6 +113,7 @@ function toColumns(world: UpdateWorld, change: AccountChange) {
     ...(solanaRecovery === undefined
       ? {}
       : { solana_recovery: solanaRecovery === null ? null : requireSolanaRecovery(world, solanaRecovery) }),
+    ...(limitMultiple === undefined ? {} : { limit_multiple: limitMultiple }),
     ...toDefaultColumns(world, change),
     ...(origins === undefined ? {} : { origins: origins === null ? null : requireOrigins(world, origins) }),
     ...(valid === undefined

@@ -40,11 +40,16 @@ export type AccountOutput = {
   solanaPayout: { chain: string; wallet: string } | null;
   /** CAIP-19 ids of the origins that its intents may use; null for all. */
   origins: string[] | null;
+  /** Its rate limits are so many times those of every account. */
+  limitMultiple: number;
   createdAt: string;
 };
 
 /** `warnings` are about the account's recovery. */
 export type WarnedAccount = AccountOutput & { warnings: string[] };
+
+/** As the database has it. */
+const LIMIT_MULTIPLE_MAX = 50;
 
 /** The terms of an account, which its new intents pin. */
 const TERMS = {
@@ -112,10 +117,11 @@ export const changeAccount = defineOperatorOperation({
     solanaChain: optionalText,
     solanaWallet: optionalText,
     notifyUrl: optionalText,
+    limits: optionalNumber({ min: 1, max: LIMIT_MULTIPLE_MAX }),
     ...TERMS,
   },
   async run(world, input): Promise<AccountChangeOutput> {
-    const { accountId, name, origins, feeBps, underpayToleranceBps, recovery, solanaRecovery } = input;
+    const { accountId, name, origins, feeBps, underpayToleranceBps, recovery, solanaRecovery, limits } = input;
     const payout = readPayoutDefaults(world, input, toAccountOutput(await getAccount(world, accountId)).payout);
     const evmDefault = readDefault(world, "eip155", { chain: input.evmChain, wallet: input.evmWallet });
     const solanaDefault = readDefault(world, "solana", { chain: input.solanaChain, wallet: input.solanaWallet });
@@ -131,6 +137,7 @@ export const changeAccount = defineOperatorOperation({
         ...(solanaRecovery === undefined ? {} : { solanaRecovery: orNull(solanaRecovery) }),
         ...(origins === undefined ? {} : { origins: orNull(origins)?.split(",") ?? null }),
         ...(payout === undefined ? {} : { payout }),
+        ...(limits === undefined ? {} : { limitMultiple: limits }),
         ...(evmDefault === undefined ? {} : { evmDefault }),
         ...(solanaDefault === undefined ? {} : { solanaDefault }),
       },
@@ -235,6 +242,7 @@ function toAccountOutput(row: AccountRow): AccountOutput {
     evmPayout: toOtherPayout(row, "eip155"),
     solanaPayout: toOtherPayout(row, "solana"),
     origins: row.origins,
+    limitMultiple: row.limit_multiple,
     createdAt: row.created_at.toISOString(),
   };
 }

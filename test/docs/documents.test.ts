@@ -64,6 +64,19 @@ test("every alert rule has a runbook_url, which leads to a page and a heading of
   }
 });
 
+test("the table of rate limits has every operation with its own", () => {
+  const rows = read("docs/integrate/errors-and-retries.md").matchAll(
+    /^\| (\d+)(?:, and (\d+) for one intent)? \| (`.*`) \|$/gm,
+  );
+  const said = Array.from(rows, ([, perMinute, ofIntent, names = ""]) =>
+    names.split(", ").map((name) => `${name.replaceAll("`", "")} ${perMinute} ${ofIntent ?? "-"}`),
+  );
+  const limits = OPERATIONS.map(
+    ({ operationId, perMinute, perMinuteAndIntent }) => `${operationId} ${perMinute} ${perMinuteAndIntent ?? "-"}`,
+  );
+  assert.deepEqual(said.flat().toSorted(), limits.toSorted());
+});
+
 test("NOTICE names files that exist, and every package that the pages' scripts contain", async () => {
   const notice = read("NOTICE");
   const paths = notice.match(/\b(?:src|packages|contracts)\/[\w./-]+\w/g) ?? [];

@@ -975,6 +975,8 @@ export type Account = {
   } | null;
   /** The origins that its intents may use; null for all. */
   origins: string[] | null;
+  /** The operator has raised the account's rate limits to so many times the usual ones; else 1. */
+  limitMultiple: number;
   /** How the account's checkout looks. Null: the default. */
   brand: {
     /** The fill of the main button. */

@@ -107,6 +107,7 @@ export function toAccountFields(account: AccountOutput): [string, string][] {
     ["recovery", account.recovery ?? "the payout wallet"],
     ["on Solana", account.solanaRecovery ?? "the payout wallet"],
     ["origins", account.origins?.join(", ") ?? "all"],
+    ["rate limits", account.limitMultiple === 1 ? "as everybody's" : `${account.limitMultiple} times as high`],
     ["created", account.createdAt],
   ];
 }

@@ -22,6 +22,10 @@ const FIELDS = {
     value: "URL",
     summary: 'where the merchant is told that a webhook endpoint fails; "none" ends it',
   },
+  limits: {
+    value: "TIMES",
+    summary: "raise all rate limits of the account to so many times the usual ones, 1 to 50",
+  },
   origins: { value: "LIST", summary: 'origins of its intents, such as base:usdc,optimism:usdc; "none": all' },
 } as const;
 
@@ -43,6 +47,7 @@ export const accountsUpdate = operatorCommand({
   examples: [
     "tributary accounts update acct_3x7… --fee-bps 30",
     "tributary accounts update acct_3x7… --origins base:usdc,optimism:usdc",
+    "tributary accounts update acct_3x7… --limits 5",
     "tributary accounts update acct_3x7… --notify-url https://shop.example/alerts",
   ],
   prepare(fields, { values }) {

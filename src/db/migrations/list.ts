@@ -17,6 +17,7 @@ import * as webhook from "./0115_webhook.ts";
 import * as health from "./0116_health.ts";
 import * as http from "./0117_http.ts";
 import * as lateDust from "./0201_late_dust.ts";
+import * as limits from "./0205_limits.ts";
 
 /** One migration. The database records its name. A released migration never changes. */
 export type Migration = { readonly name: string; up(db: Kysely<unknown>): Promise<void> };
@@ -41,4 +42,5 @@ export const migrations: readonly Migration[] = [
   { name: "0116_health", up: health.up },
   { name: "0117_http", up: http.up },
   { name: "0201_late_dust", up: lateDust.up },
+  { name: "0205_limits", up: limits.up },
 ];

@@ -1,11 +1,17 @@
 import { createHash } from "node:crypto";
 import type { FastifyReply } from "fastify";
 import { Fault, faultRows } from "../../kernel/faults.ts";
+import type { AccountRow } from "../../merchant/store.ts";
 import type { HttpContext } from "../httpContext.ts";
 import type { Operation } from "../operation.ts";
 import type { RateLimitResult } from "../rate/rateLimiter.ts";
 
-export type RateLimitSubject = { operation: Operation; accountId: string; id: string };
+/** `account`: the operator may have raised its limits. */
+export type RateLimitSubject = {
+  operation: Operation;
+  account: Pick<AccountRow, "id" | "limit_multiple">;
+  id: string;
+};
 
 /**
  * Counts the call and sets the RateLimit-* headers of the limit with the least room. Throws rate_limited. When the
@@ -42,22 +48,27 @@ function setRateLimitHeaders(reply: FastifyReply, { limit, remaining, resetMs }:
 /** Headers when the counts are unknown: the limit itself, and no room until a retry makes sense. */
 function unavailableLimit({
   operation: { perMinute, perMinuteAndIntent = perMinute },
+  account: { limit_multiple: multiple },
 }: RateLimitSubject): RateLimitResult {
   const resetMs = (faultRows.internal_error.retryAfterS ?? 1) * 1_000;
-  return { isAllowed: false, limit: Math.min(perMinute, perMinuteAndIntent), remaining: 0, resetMs };
+  return { isAllowed: false, limit: Math.min(perMinute, perMinuteAndIntent) * multiple, remaining: 0, resetMs };
 }
 
 // Every call counts against each limit, even when another limit refuses it.
 async function acquireAll(
   context: HttpContext,
-  { operation, accountId, id }: RateLimitSubject,
+  { operation, account, id }: RateLimitSubject,
 ): Promise<[RateLimitResult, ...RateLimitResult[]]> {
-  const key = `${operation.operationId} ${accountId}`;
-  const operationResult = context.perOperation.tryAcquire(key, operation.perMinute);
-  if (operation.perMinuteAndIntent === undefined) return [await operationResult];
+  const { perMinute, perMinuteAndIntent } = operation;
+  const key = `${operation.operationId} ${account.id}`;
+  const operationResult = context.perOperation.tryAcquire(key, perMinute * account.limit_multiple);
+  if (perMinuteAndIntent === undefined) return [await operationResult];
   // A hash, because an id may be as long as a request.
   const intentKey = `${key} ${createHash("sha256").update(id).digest("base64url")}`;
-  return Promise.all([operationResult, context.perIntent.tryAcquire(intentKey, operation.perMinuteAndIntent)]);
+  return Promise.all([
+    operationResult,
+    context.perIntent.tryAcquire(intentKey, perMinuteAndIntent * account.limit_multiple),
+  ]);
 }
 
 function isStricter(one: RateLimitResult, other: RateLimitResult): boolean {

@@ -25,7 +25,7 @@ export async function validateRequest(
   const id = request.params.id ?? "";
   checkVersion(context.world.clock, request, reply);
   const caller = await checkApiKey(context, request);
-  await checkRateLimit(context, { operation, accountId: caller.account.id, id }, reply);
+  await checkRateLimit(context, { operation, account: caller.account, id }, reply);
   checkScope(caller, operation);
   const bytes = await readBody(request.raw);
   const body = operation.method === "GET" ? {} : parseJsonBody(request.raw, bytes);

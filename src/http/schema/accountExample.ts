@@ -15,6 +15,7 @@ export const accountExample: FromSchema<typeof account> = {
   evmPayout: null,
   solanaPayout: null,
   origins: null,
+  limitMultiple: 1,
   brand: { accent: "#7a1f3d", accentDark: null, radius: 12, font: null, logo: null },
   support: "mailto:help@shop.example",
   scopes: [...DEFAULT_SCOPES],

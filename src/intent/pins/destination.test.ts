@@ -63,6 +63,7 @@ const account = (more: Partial<AccountRow> = {}): AccountRow => ({
   solana_default_wallet: null,
   evm_default_reference: null,
   evm_default_wallet: null,
+  limit_multiple: 1,
   created_at: new Date(0),
   origins: null,
   ...more,

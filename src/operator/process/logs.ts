@@ -32,7 +32,10 @@ const formatters = { level: (label: string) => ({ level: label }) };
 
 /** Logs JSON lines to standard error, with the level as a word and the time in UTC. */
 export function openJsonLog(level: Level, destination?: DestinationStream): Logger {
-  return pino({ level, redact, formatters, timestamp: stdTimeFunctions.isoTime }, destination ?? pino.destination({ dest: 2, sync: true }));
+  return pino(
+    { level, redact, formatters, timestamp: stdTimeFunctions.isoTime },
+    destination ?? pino.destination({ dest: 2, sync: true }),
+  );
 }
 
 /** Logs readable lines to the terminal. */

@@ -26,6 +26,7 @@ test("D4a an account shows its own name, destination, terms, origins, scopes and
     evmPayout: null,
     solanaPayout: null,
     origins: null,
+    limitMultiple: 1,
     brand: { accent: null, accentDark: null, radius: null, font: null, logo: null },
     support: null,
     scopes: ["payment_intents:create", "checkout:manage"],
@@ -48,6 +49,33 @@ test("D4a what the operator changes is shown, and a key without a destination sh
   const { body } = await merchant.get(URL);
   assert.deepEqual([body.name, body.feeBps, body.underpayToleranceBps], ["Harbor", 50, 20]);
   assert.deepEqual(body.origins, [caip19(asset.chain, asset.token)]);
+});
+
+test("D56 the operator raises the limits of an account, which its responses and its account show, and never lowers them", async () => {
+  const api = await testApi();
+  const merchant = await api.openMerchant();
+  const raise = (limitMultiple: number) =>
+    updateAccount(api.world, { accountId: merchant.accountId, change: { limitMultiple } });
+  assert.equal((await merchant.get(URL)).headers["ratelimit-limit"], "120");
+  const { after } = await raise(5);
+  assert.equal(after.limit_multiple, 5);
+  api.advanceTime(1_000);
+  const { headers, body } = await merchant.get(URL);
+  assert.deepEqual([headers["ratelimit-limit"], body.limitMultiple], ["600", 5]);
+  const { intentId } = await merchant.createIntent();
+  const viewed = await merchant.post(`/api/v1/intents/${intentId}/view`);
+  assert.equal(viewed.headers["ratelimit-limit"], "150", "the limit with the least room");
+  const limits = new Map<string, object>(
+    body.limits.map((limit: { operationId: string }) => [limit.operationId, limit]),
+  );
+  assert.deepEqual(limits.get("recordIntentView"), {
+    operationId: "recordIntentView",
+    perMinute: 300,
+    perMinuteAndIntent: 150,
+  });
+  for (const wrong of [0, -1, 51]) await assert.rejects(raise(wrong), /account_limit_multiple_check/);
+  const other = await api.openMerchant();
+  assert.equal((await other.get(URL)).headers["ratelimit-limit"], "120");
 });
 
 test("D44 a key with any scope reads its account, and one without a scope does not", async () => {

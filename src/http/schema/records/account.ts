@@ -67,6 +67,10 @@ export const account = recordSchema("The account of the API key.", {
     items: caip19,
     description: "The origins that its intents may use; null for all.",
   },
+  limitMultiple: {
+    type: "integer",
+    description: "The operator has raised the account's rate limits to so many times the usual ones; else 1.",
+  },
   brand,
   support: {
     ...nullableText,
