@@ -113,46 +113,73 @@ function complaint(command: Command, { code, output }: Outcome): string | undefi
   return code === expected ? undefined : `exit code ${code}\n${output.slice(-1_000)}`;
 }
 
-async function walk(world: DevProcess, folder: string): Promise<number> {
-  const fill = await createFiller(world);
-  const used = new Set<RegExp>();
-  const path = `${join(folder, "bin")}:${process.env["PATH"] ?? ""}`;
-  let failures = 0;
-  for (const page of PAGES) {
-    const environment: Record<string, string> = {
-      PATH: path,
-      TRIBUTARY_HOME: folder,
-      TRIBUTARY_API_KEY: world.ready.accounts[0]?.apiKey ?? "",
-      SERVICE: world.ready.baseUrl,
-      BASE_URL: world.ready.baseUrl,
-    };
+/** Takes the values of an `export` line that are not the reader's secrets; undefined for another line. */
+function exportedValues(shell: string): Record<string, string> | undefined {
+  const [, assignments] = /^export (.*)$/.exec(shell) ?? [];
+  if (assignments === undefined) return undefined;
+  const values = Array.from(
+    assignments.matchAll(/(\w+)=(\S+)/g),
+    ([, name = "", value = ""]) => [name, value] as const,
+  );
+  return Object.fromEntries(values.filter(([name, value]) => !value.includes("…") && !name.includes("GAS_KEY")));
+}
+
+class Walk {
+  readonly #usedReasons = new Set<RegExp>();
+  readonly #fill: (shell: string) => string;
+  readonly #environment: Readonly<Record<string, string>>;
+  failures = 0;
+
+  constructor(fill: (shell: string) => string, environment: Readonly<Record<string, string>>) {
+    this.#fill = fill;
+    this.#environment = environment;
+  }
+
+  /** Commands of a page follow each other in one terminal. */
+  async runPage(page: string): Promise<void> {
+    let environment = { ...this.#environment };
     for (const command of commandsOf(page)) {
-      const [pattern, reason] = NOT_RUN.find(([each]) => each.test(command.shell)) ?? [];
-      if (pattern !== undefined) {
-        used.add(pattern);
-        console.log(`  –   ${page}: ${command.shell}\n      ${reason}`);
-        continue;
-      }
-      const shell = fill(command.shell);
-      const [, assignments] = /^export (.*)$/.exec(shell) ?? [];
-      if (assignments !== undefined) {
-        for (const [, name = "", value = ""] of assignments.matchAll(/(\w+)=(\S+)/g))
-          if (!value.includes("…") && !name.includes("GAS_KEY")) environment[name] = value;
-        continue;
-      }
-      const isEndless = ENDLESS.some((each) => each.test(command.shell));
-      const wrong = complaint(command, await run(shell, environment, isEndless ? ENDLESS_S : COMMAND_S_MAX));
-      if (wrong !== undefined) failures += 1;
-      console.log(
-        `  ${wrong === undefined ? "ok  " : "FAIL"}${page}: ${command.shell}${wrong === undefined ? "" : `\n${wrong}`}`,
-      );
+      const exported = exportedValues(this.#fill(command.shell));
+      if (exported === undefined) await this.#run(command, environment);
+      else environment = { ...environment, ...exported };
     }
   }
-  for (const [pattern] of NOT_RUN.filter(([each]) => !used.has(each))) {
-    failures += 1;
-    console.log(`  FAIL no command matches ${String(pattern)}: remove it`);
+
+  async #run(command: Command, environment: Record<string, string>): Promise<void> {
+    const { page, shell } = command;
+    const [pattern, reason] = NOT_RUN.find(([each]) => each.test(shell)) ?? [];
+    if (pattern !== undefined) {
+      this.#usedReasons.add(pattern);
+      return console.log(`  –   ${page}: ${shell}\n      ${reason}`);
+    }
+    const isEndless = ENDLESS.some((each) => each.test(shell));
+    const outcome = await run(this.#fill(shell), environment, isEndless ? ENDLESS_S : COMMAND_S_MAX);
+    const wrong = complaint(command, outcome);
+    if (wrong === undefined) return console.log(`  ok  ${page}: ${shell}`);
+    this.failures += 1;
+    console.log(`  FAIL${page}: ${shell}\n${wrong}`);
   }
-  return failures;
+
+  checkReasons(): void {
+    for (const [pattern] of NOT_RUN.filter(([each]) => !this.#usedReasons.has(each))) {
+      this.failures += 1;
+      console.log(`  FAIL no command matches ${String(pattern)}: remove it`);
+    }
+  }
+}
+
+async function walk(world: DevProcess, folder: string): Promise<number> {
+  const { baseUrl, accounts } = world.ready;
+  const walked = new Walk(await createFiller(world), {
+    PATH: `${join(folder, "bin")}:${process.env["PATH"] ?? ""}`,
+    TRIBUTARY_HOME: folder,
+    TRIBUTARY_API_KEY: accounts[0]?.apiKey ?? "",
+    SERVICE: baseUrl,
+    BASE_URL: baseUrl,
+  });
+  for (const page of PAGES) await walked.runPage(page);
+  walked.checkReasons();
+  return walked.failures;
 }
 
 const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { scripts: Record<string, string> };

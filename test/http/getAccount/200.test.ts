@@ -51,7 +51,7 @@ test("D4a what the operator changes is shown, and a key without a destination sh
   assert.deepEqual(body.origins, [caip19(asset.chain, asset.token)]);
 });
 
-test("D56 the operator raises the limits of an account, which its responses and its account show, and never lowers them", async () => {
+test("the operator raises the limits of an account, which its responses and its account show, and never lowers them", async () => {
   const api = await testApi();
   const merchant = await api.openMerchant();
   const raise = (limitMultiple: number) =>
