@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { globSync } from "node:fs";
+import { basename } from "node:path";
 import { test } from "node:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { computeInboxAddress } from "@tributary/inbox/address";
@@ -33,8 +34,8 @@ test("the document and the server have the same operations", async () => {
   const { server } = await testApi();
   const routes = routesOf(server.printRoutes({ commonPrefix: false }));
   assert.deepEqual(routes.toSorted(), all.map(({ path, method }) => `${method} ${path}`).toSorted());
-  const files = globSync("*.ts", { cwd: new URL("../../src/http/operations", import.meta.url) });
-  const operations = files.filter((file) => !file.endsWith(".test.ts")).map((file) => file.replace(/\.ts$/, ""));
+  const files = globSync("*/*.ts", { cwd: new URL("../../src/http/operations", import.meta.url) });
+  const operations = files.filter((file) => !file.endsWith(".test.ts")).map((file) => basename(file, ".ts"));
   const described = all.map(({ operation }) => String(operation.operationId));
   assert.deepEqual(described.toSorted(), operations.toSorted());
 });
