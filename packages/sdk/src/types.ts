@@ -39,8 +39,7 @@ export type ShownPayment = {
 
 /**
  * Whether the merchant's own code agrees with every address. `expectPayout` of @tributary/sdk/verify makes one, and
- * `expectSolanaPayout` of
- * @tributary/sdk/solana/verify.
+ * `expectSolanaPayout` and `expectPayoutFromSolana` of @tributary/sdk/solana/verify.
  */
 export type PayoutCheck = ((shown: ShownPayment) => boolean | Promise<boolean>) & {
   /**
