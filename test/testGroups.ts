@@ -65,7 +65,7 @@ export const TEST_RUN: TestRunSetup = {
       files: ["test/road/{crossing*,smallBurns,swappedProofs,suspense,hiddenBurn,mintChanges}.test.ts"],
       isShared: true,
     },
-    { name: "road of Solana", files: ["test/road/{solana*,primedAccounts}.test.ts"], isShared: true },
+    { name: "road of Solana", files: ["test/road/{solana*,evmCrossing,primedAccounts}.test.ts"], isShared: true },
     { name: "road", files: ["test/road/**"], isShared: true },
     {
       name: "programs",

@@ -7,6 +7,7 @@ declare module "../db/schema.ts" {
   interface Schema {
     crossing: CrossingTable;
     bridge_budget: BridgeBudgetTable;
+    burn_rent: BurnRentTable;
   }
 }
 
@@ -49,3 +50,6 @@ export type CrossingTable = {
 };
 
 export type BridgeBudgetTable = { name: string; free_at: Date };
+
+/** Landed burns that may still lock rent on their chain. `reclaim_at`: when it is asked for next. */
+export type BurnRentTable = { movement_id: bigint; chain: Caip2; reclaim_at: Date };

@@ -3,6 +3,7 @@ import { findWatchedChain } from "../catalog/catalog.ts";
 import { isReadByAccounts, type Chain } from "../chain/chain.ts";
 import type { Db } from "../db/database.ts";
 import { isDue } from "../db/due.ts";
+import { listInboxesOnChain } from "../intent/inboxStore.ts";
 import { warnRepeated } from "../kernel/alarm/repeatedWarning.ts";
 import { addMs } from "../kernel/clock.ts";
 import { SEARCH_PAUSE_MS, searchInbox } from "../watch/reconcile/searchDifference.ts";
@@ -108,9 +109,11 @@ async function listDueMints(db: Db, { bridge, at }: { bridge: string; at: Date }
 }
 
 async function searchBurn(world: WatchWorld, chain: Chain, awaited: AwaitedBurn): Promise<void> {
-  const { intent_id, inbox, lowest_number } = awaited;
+  const { intent_id, lowest_number } = awaited;
+  // On the burn's chain the intent may have another inbox.
+  const [inbox] = await listInboxesOnChain(world.db, { chain: chain.caip2, intentId: intent_id });
   const cursor = await findCursor(world.db, chain.caip2);
-  if (cursor === undefined) return;
+  if (cursor === undefined || inbox === undefined) return;
   if (awaited.searched_number === null) warnUnknown(world, awaited);
   const { recorded, searchedNumber, lowestNumber } = await searchInbox(world, chain, {
     intent_id,

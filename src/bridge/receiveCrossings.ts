@@ -1,10 +1,16 @@
 import type { Chain } from "../chain/chain.ts";
 import { SettleRefused, type BridgeSender, type MintItem, type MintOutlook } from "../chain/sender.ts";
+import type { Tx } from "../db/database.ts";
+import { payoutChain } from "../intent/payoutAsset.ts";
 import { toSettleItem } from "../intent/pins/ownInbox.ts";
+import type { IntentRow } from "../intent/store.ts";
 import { stopsAllWork } from "../kernel/errors/classifyError.ts";
 import { warnRepeated } from "../kernel/alarm/repeatedWarning.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { addMs } from "../kernel/clock.ts";
+import { insertOpening } from "../priming/store.ts";
+import { HINT_TTL_MS } from "../view/registerView.ts";
+import { upsertViewHints } from "../view/store.ts";
 import type { World } from "../world.ts";
 import { isTurnFree, isWorthLess, noteMintFee, takeTurn, WORTH_LESS } from "./smallBurns.ts";
 import {
@@ -27,8 +33,8 @@ export type ReceiveWorld = Pick<World, "db" | "clock" | "log" | "memory" | "cata
 /** Crossings received per call. */
 const RECEIVED_MAX = 50;
 const CLAIM_MS = 60_000;
-/** Until the transaction that receives is looked at again: landing does not wait for it. */
-const SENT_WAIT_MS = 30_000;
+/** An account that was opened for a crossing is looked at after this time. */
+const OPENED_MS = 600_000;
 const WAIT_MS_MIN = 2_000;
 /** Until a refused proof is asked for again, at most: a thousand of them leave most of the budget of calls. */
 const REFUSED_WAIT_MS_MAX = 600_000;
@@ -63,9 +69,10 @@ export async function receiveCrossings(world: ReceiveWorld, chain: Chain, signal
   return signed + (await takeHourlyTurn(world, target));
 }
 
-function claim(world: ReceiveWorld, { settleChain }: Target, queue: number): Promise<CrossingOfIntent[]> {
+function claim(world: ReceiveWorld, { settleChain, bridge }: Target, queue: number): Promise<CrossingOfIntent[]> {
   const at = world.clock.now();
-  return claimAttested(world.db, { settleChain, queue, at, claimedUntil: addMs(at, CLAIM_MS), limit: RECEIVED_MAX });
+  const times = { at, claimedUntil: addMs(at, CLAIM_MS), sentUntil: addMs(at, bridge.lookMs) };
+  return claimAttested(world.db, { settleChain, queue, ...times, limit: RECEIVED_MAX });
 }
 
 /** Moves a crossing of the second queue to the first when it belongs there by now. */
@@ -174,12 +181,34 @@ async function receive(
     return undefined;
   }
   if (turn !== undefined && !(await hasRoom(world, { settleChain, turn, work: prepared.work }))) return undefined;
-  return world.db.transaction(async (tx) => {
-    if (!(await lockAttested(tx, each.crossing))) return undefined;
+  const isStored = await world.db.transaction(async (tx) => {
+    if (!(await lockAttested(tx, each.crossing))) return false;
     const outgoingId = await prepared.store(tx, at);
-    await writeOutgoing(tx, { movementId, outgoingId, retryAt: addMs(at, SENT_WAIT_MS), at });
-    return prepared.work;
+    await writeOutgoing(tx, { movementId, outgoingId, retryAt: addMs(at, bridge.lookMs), at });
+    if (prepared.isOpening === true) await noteOpening(tx, each, { outgoingId, at });
+    return true;
   });
+  if (!isStored) return undefined;
+  await hintInbox(world, each.intent, at);
+  return prepared.work;
+}
+
+/** An account that a stranger settles stays open: it is closed later as one that a payer did not use. */
+async function noteOpening(
+  tx: Tx,
+  { intent }: CrossingOfIntent,
+  { outgoingId, at }: { outgoingId: bigint; at: Date },
+): Promise<void> {
+  const { id: intentId, account_id: accountId, payout_token: token } = intent;
+  const key = { chain: payoutChain(intent), intentId, accountId, token };
+  await insertOpening(tx, { ...key, outgoingId, keepUntil: addMs(at, OPENED_MS), at });
+}
+
+/** Where a chain is read by accounts, what arrives is found sooner in inboxes that are in view. */
+async function hintInbox({ db }: ReceiveWorld, intent: IntentRow, at: Date): Promise<void> {
+  const { id: intentId, payout_namespace: namespace, payout_chain_reference: reference, payout_token: token } = intent;
+  if (namespace === "eip155") return;
+  await upsertViewHints(db, [{ intentId, namespace, reference, token, expiresAt: addMs(at, HINT_TTL_MS) }]);
 }
 
 /** Whether a transaction of this work fits what is left of the turn, which the first one takes. */

@@ -248,22 +248,23 @@ export async function storeProofs(db: Db, proofs: readonly StoredProof[], at: Da
   }
 }
 
-type AttestedClaim = { settleChain: Caip2; queue: number; at: Date; claimedUntil: Date; limit: number };
+type ClaimTimes = Record<"at" | "claimedUntil" | "sentUntil", Date>;
+type AttestedClaim = ClaimTimes & { settleChain: Caip2; queue: number; limit: number };
 
 /**
  * Takes attested crossings of a queue that are due, longest waiting first, and returns those without a transaction of
- * ours under way.
+ * ours under way. The others are looked at again at `sentUntil`.
  */
 export async function claimAttested(
   db: Db,
-  { settleChain, queue, at, claimedUntil, limit }: AttestedClaim,
+  { settleChain, queue, at, claimedUntil, sentUntil, limit }: AttestedClaim,
 ): Promise<CrossingOfIntent[]> {
   // Two parts, each of which the index returns in its order.
   const waiting = (isInRange: RawBuilder<unknown>) => sql`
     select movement_id from crossing where queue = ${queue} and settle_chain = ${settleChain} and status = 'attested' and ${isInRange}
     order by retry_at limit ${limit} for update skip locked`;
   const { rows } = await sql<Crossing & { isSent: boolean }>`/* named: claim_attested */
-    update crossing set retry_at = ${claimedUntil} from (
+    update crossing set retry_at = case when ${IS_SENT} then ${sentUntil}::timestamptz else ${claimedUntil} end from (
       select movement_id from (${waiting(sql`retry_at <= ${at}`)}) as waiting
       union all select movement_id from (${waiting(sql`retry_at > ${latestWait(at)}`)}) as stepped_back
     ) as due
@@ -367,8 +368,7 @@ export async function writeOutgoing(
 }
 
 /**
- * Sets when a budget is free again, unless it is still used up. False then. `latest`: a later time was stored before a
- * clock stepped back.
+ * Sets when a budget is free again. False while it is used up. `latest`: a later time was stored before a clock stepped back.
  */
 export async function takeBudget(
   db: Db,
@@ -392,7 +392,7 @@ export async function isBudgetFree(
   return rows.length === 0;
 }
 
-/** Sets when budgets are free again, whatever was stored. */
+/** Sets when budgets are free again. */
 export async function closeBudgets(db: Db, names: readonly string[], freeAt: Date): Promise<void> {
   await sql`
     insert into bridge_budget (name, free_at) select name, ${freeAt}::timestamptz from unnest(${array(names, "text")}) as budget (name)

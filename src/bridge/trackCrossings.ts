@@ -2,6 +2,7 @@ import { findWatchedChain } from "../catalog/catalog.ts";
 import { BridgeUnavailable, type BridgeService, type BurnTracking } from "../chain/bridge.ts";
 import { warnRepeated } from "../kernel/alarm/repeatedWarning.ts";
 import { addMs } from "../kernel/clock.ts";
+import { mintAddress } from "../intent/pins/mintAccount.ts";
 import type { World } from "../world.ts";
 import { askService } from "./askService.ts";
 import { CALLS_MAX, leaseCalls } from "./callBudget.ts";
@@ -96,7 +97,7 @@ async function askAbout(
     const domains = findDomains(world.catalog, { chain, settleChain });
     if (domains === undefined) return [];
     const { domain, settleDomain } = domains;
-    const { inbox_address: recipient } = each.intent;
+    const recipient = mintAddress(each.intent);
     return { each, domain, chainTx, burn: { settleDomain, inbox: each.crossing.inbox, recipient, token, units } };
   });
   const [first] = known;

@@ -1,8 +1,8 @@
-import { cctpV2Speeds, decodeCctpV2Config } from "@tributary/inbox/cctpV2";
+import { cctpV2Speeds, decodeCctpV2Config, encodeCctpV2Config } from "@tributary/inbox/cctpV2";
 import { buildCctpV2Routes } from "@tributary/inbox/cctpV2Routes";
 import { hashRoute, type Route } from "@tributary/inbox/routes";
 import type { Hex } from "@tributary/inbox/terms";
-import { caip2, type Caip2 } from "../kernel/caip.ts";
+import { caip2, referenceOf, type Caip2 } from "../kernel/caip.ts";
 import { assert } from "../kernel/assert.ts";
 import { findWatchedChain, type Asset, type Catalog } from "./catalog.ts";
 import { crossingMinimum } from "./crossingMinimum.ts";
@@ -32,12 +32,12 @@ export type CatalogRoute = {
 };
 
 /**
- * Every route from an origin on an EVM chain to a rail on another one, ordered by leaf: the order of the root. Empty
- * without a bridge.
+ * Every route from an origin on an EVM chain to a rail on another chain, ordered by leaf: the order of the root. Those
+ * to a rail on Solana name no recipient yet. Empty without a bridge.
  */
 export function routesTo(catalog: Catalog, rail: Asset): CatalogRoute[] {
   const settle = findBridgedChain(catalog, rail);
-  if (settle === undefined || rail.namespace !== "eip155") return [];
+  if (settle === undefined) return [];
   const assets = catalog.assets.filter(
     (asset) => asset.isOrigin && asset.namespace === "eip155" && asset.chain !== rail.chain,
   );
@@ -46,7 +46,7 @@ export function routesTo(catalog: Catalog, rail: Asset): CatalogRoute[] {
     return chain === undefined ? [] : [{ asset, chainId: BigInt(asset.chainId), messenger: chain.messenger as Hex }];
   });
   const routes = buildCctpV2Routes({
-    settle: { chainId: BigInt(rail.chainId), domain: settle.domain },
+    settle: { chainId: rail.namespace === "eip155" ? BigInt(rail.chainId) : 0n, domain: settle.domain },
     origins: origins.map(({ asset, ...origin }) => ({ ...origin, usdc: asset.token as Hex })),
   });
   return routes.map((route) => {
@@ -78,6 +78,14 @@ export function toCatalogRoute(
     decimals,
     minimumUnits,
   };
+}
+
+/** The route to an account of another kind of chain. The recipient is pinned in the leaf, so each has a leaf of its own. */
+export function withRecipient(route: CatalogRoute, recipient: Hex): CatalogRoute {
+  const { token, adapter, minAmount, decimals, minimumUnits } = route;
+  const config = encodeCctpV2Config({ ...decodeCctpV2Config(route.config), recipient });
+  const chainId = BigInt(referenceOf(route.chain));
+  return toCatalogRoute({ chainId, token: token as Hex, adapter, minAmount, config }, { decimals, minimumUnits });
 }
 
 function routeChain({ chainId }: Pick<Route, "chainId">): Caip2 {

@@ -6,7 +6,7 @@
 export type BurnQuery = {
   /** The bridge's number of the settle chain. */
   readonly settleDomain: number;
-  /** The inbox that gave them, and the intent's own inbox, which gets them. The same on EVM chains. */
+  /** The inbox that gave them, and the account of the intent's own inbox, which gets them. The same on EVM chains. */
   readonly inbox: string;
   readonly recipient: string;
   readonly token: string;

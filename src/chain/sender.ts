@@ -49,6 +49,9 @@ export type MintItem = SettleItem & {
  */
 export type MintOutlook = { kind: "moves" | "received" | "expired" } | { kind: "unproven" | "refused"; reason: string };
 
+/** A burn's transaction, and its message as the bridge signed it. */
+export type BurnProofOnChain = { chainTx: string; message: string; attestation: string };
+
 /** The part of a sender that crosses bridges. */
 export interface BridgeSender {
   /** Why the bridge would not take the inbox's balance now; undefined where it would. */
@@ -56,8 +59,18 @@ export interface BridgeSender {
   /** Prices a transaction as ChainSender.prepare does. Throws PayerRefused. */
   prepareBurn(world: BurnWorld, item: BurnItem): Promise<PreparedSettlement | undefined>;
   mintOutlook(item: MintItem): Promise<MintOutlook>;
-  /** Prices a transaction that receives and settles, as ChainSender.prepare does. */
+  /**
+   * Prices the next transaction that receives or settles, as ChainSender.prepare does. Kinds of chains differ in how
+   * many it takes.
+   */
   prepareMint(world: SenderWorld, item: MintItem): Promise<PreparedMint | undefined>;
+  /**
+   * Prices the transaction that returns what a landed burn of ours locked; "none" where nothing is locked. Absent where
+   * burns lock nothing. Throws SettleRefused.
+   */
+  prepareReclaim?(world: SenderWorld, burn: BurnProofOnChain): Promise<PreparedTransaction | "none" | undefined>;
+  /** Between two looks at a crossing whose transaction is under way, in milliseconds. */
+  readonly lookMs: number;
   /** The most work that one transaction of the chain may do, in the measure of PreparedMint. */
   readonly workMax: bigint;
 }
@@ -80,10 +93,11 @@ export type PreparedTransaction = {
 export type PreparedSettlement = PreparedTransaction;
 
 /**
- * A priced, unsigned transaction that would receive. `work`: the chain's measure of what it may do. `fee`: what it
- * costs at the present price, in the smallest unit of the chain's native coin.
+ * A priced, unsigned transaction that would receive. `work`: the chain's measure of what it may do. `fee`: what
+ * receiving and settling cost at the present price, in the smallest unit of the chain's native coin. `isOpening`: it
+ * only creates the account in which the inbox receives.
  */
-export type PreparedMint = PreparedTransaction & { work: bigint; fee: bigint };
+export type PreparedMint = PreparedTransaction & { work: bigint; fee: bigint; isOpening?: boolean };
 
 /** The account in which an inbox receives its token, by the chain's final state. */
 export type InboxAccount = {

@@ -458,6 +458,7 @@ create table intent (
   rent_recipient text,
   agreement_units numeric(78,0) default 0 not null,
   late_units numeric(78,0) default 0 not null,
+  hop_hub text,
   constraint intent_pkey primary key (id),
   constraint intent_seq_key unique (seq),
   constraint intent_widget_token_hash_key unique (widget_token_hash),
@@ -470,6 +471,7 @@ create table intent (
   constraint intent_counted_units_check check (counted_units >= 0),
   constraint intent_fee_bps_check check ((fee_bps >= 0) and (fee_bps <= 1000)),
   constraint intent_fee_units_check check (fee_units >= 0),
+  constraint intent_hop_hub check ((hop_hub is not null) = ((payout_namespace <> 'eip155') and (hop_recovery is not null))),
   constraint intent_hops_have_set check ((hop_recovery is null) or (route_set is not null)),
   constraint intent_minimum_units_check check (minimum_units >= 0),
   constraint intent_net_units_check check (net_units >= 0),
@@ -507,7 +509,7 @@ create or replace function intent_has_its_route_set()
  language plpgsql
 as $function$
       begin
-        if not exists (select from route_set where id = new.route_set and root = new.routes_root) then
+        if not exists (select from route_set where id = new.route_set and (root = new.routes_root or new.payout_namespace <> 'eip155')) then
           raise exception 'intent % has no stored route set with the root that it pins', new.id using errcode = 'integrity_constraint_violation';
         end if;
         return null;
@@ -517,7 +519,7 @@ create or replace function intent_pins_hold()
  language plpgsql
 as $function$
       begin
-        if (new.id, new.seq, new.account_id, new.livemode, new.price_units, new.price_token_units, new.one_time, new.merchant_reference, new.metadata::text, new.payout_namespace, new.payout_chain_reference, new.payout_wallet, new.payout_token, new.payout_decimals, new.rail_id, new.minimum_units, new.fee_bps, new.fee_recipient, new.underpay_tolerance_bps, new.recovery, new.recover_after, new.routes_root, new.route_set, new.hop_recovery, new.inbox_salt, new.inbox_hub, new.inbox_implementation, new.inbox_address, new.return_url, new.description, new.rent_recipient, new.created_at) is distinct from (old.id, old.seq, old.account_id, old.livemode, old.price_units, old.price_token_units, old.one_time, old.merchant_reference, old.metadata::text, old.payout_namespace, old.payout_chain_reference, old.payout_wallet, old.payout_token, old.payout_decimals, old.rail_id, old.minimum_units, old.fee_bps, old.fee_recipient, old.underpay_tolerance_bps, old.recovery, old.recover_after, old.routes_root, old.route_set, old.hop_recovery, old.inbox_salt, old.inbox_hub, old.inbox_implementation, old.inbox_address, old.return_url, old.description, old.rent_recipient, old.created_at)
+        if (new.id, new.seq, new.account_id, new.livemode, new.price_units, new.price_token_units, new.one_time, new.merchant_reference, new.metadata::text, new.payout_namespace, new.payout_chain_reference, new.payout_wallet, new.payout_token, new.payout_decimals, new.rail_id, new.minimum_units, new.fee_bps, new.fee_recipient, new.underpay_tolerance_bps, new.recovery, new.recover_after, new.routes_root, new.route_set, new.hop_recovery, new.hop_hub, new.inbox_salt, new.inbox_hub, new.inbox_implementation, new.inbox_address, new.return_url, new.description, new.rent_recipient, new.created_at) is distinct from (old.id, old.seq, old.account_id, old.livemode, old.price_units, old.price_token_units, old.one_time, old.merchant_reference, old.metadata::text, old.payout_namespace, old.payout_chain_reference, old.payout_wallet, old.payout_token, old.payout_decimals, old.rail_id, old.minimum_units, old.fee_bps, old.fee_recipient, old.underpay_tolerance_bps, old.recovery, old.recover_after, old.routes_root, old.route_set, old.hop_recovery, old.hop_hub, old.inbox_salt, old.inbox_hub, old.inbox_implementation, old.inbox_address, old.return_url, old.description, old.rent_recipient, old.created_at)
         then raise exception 'what intent % pinned at its creation cannot change', old.id using errcode = 'integrity_constraint_violation';
         end if;
         return new;
@@ -1008,7 +1010,7 @@ create index holding_stale on holding (chain) where is_stale;
 create index holding_summed on holding (chain, dust_block) where (dust_block >= 0);
 create index holding_unverified on holding (chain, verify_from) where (verify_from is not null);
 
--- crossing: written by src/bridge/store.ts
+-- crossing: written by src/bridge/rent/rentStore.ts, src/bridge/store.ts
 create table crossing (
   movement_id bigint not null,
   intent_id text not null,
@@ -1032,6 +1034,7 @@ create table crossing (
   updated_at timestamptz not null,
   queue smallint default 1 not null,
   proof_tx text not null,
+  reclaim_at timestamptz,
   constraint crossing_pkey primary key (movement_id),
   constraint crossing_check check ((status = 'burned') or (mint is not null)),
   constraint crossing_queue_check check (queue in (1, 2, 3)),
@@ -1046,6 +1049,7 @@ create index crossing_burned on crossing (queue, retry_at, chain, proof_tx) wher
 create index crossing_by_worth on crossing (queue, settle_chain, units, movement_id) where (status = 'attested');
 create unique index crossing_mint on crossing (settle_chain, mint) where (mint is not null);
 create index crossing_of_proof_tx on crossing (chain, proof_tx) where (status = 'burned');
+create index crossing_reclaim on crossing (chain, reclaim_at) where (reclaim_at is not null);
 
 -- bridge_budget: written by src/bridge/store.ts
 create table bridge_budget (

@@ -1,6 +1,5 @@
 import { computeRecoverAfter } from "@tributary/inbox/recoverAfter";
 import { computeInboxSalt } from "@tributary/inbox/salt";
-import { zeroBytes32 } from "@tributary/inbox/terms";
 import { bytesToHex } from "viem";
 import type { Db } from "../db/database.ts";
 import { eventParameters, type EventParameters } from "../event/store.ts";
@@ -24,6 +23,7 @@ import { isInboxAddress } from "./inboxStore.ts";
 import { payoutChain } from "./payoutAsset.ts";
 import { findOccupant, insertOrRenewIntent, type IntentRow, type NewIntent } from "./store.ts";
 import { pinInbox } from "./pins/pinInbox.ts";
+import { pinRoutes, pinRoutesTo } from "./pins/pinRoutes.ts";
 import { ensureRouteSets } from "./routes/ensureRouteSets.ts";
 import type { RouteSet } from "./routes/routeSet.ts";
 import { newWidgetToken } from "./checkout/widgetToken.ts";
@@ -142,12 +142,10 @@ function newIntentRow(world: CreateWorld, details: NewIntentDetails): NewIntent 
     payout_token: rail.token,
     fee_bps: account.fee_bps,
     recover_after: BigInt(computeRecoverAfter(at)),
-    routes_root: details.routeSet?.root ?? zeroBytes32,
-    route_set: details.routeSet?.id ?? null,
-    // Money that a crossing cannot take must be somebody's to recover (D42a).
-    hop_recovery: (details.routeSet?.hops.length ?? 0) > 0 ? account.solana_recovery : null,
+    ...pinRoutes(destination.namespace === "eip155" ? details.routeSet : undefined, account),
     inbox_salt: computeInboxSalt(bytesToHex(details.deploymentId), id),
   };
+  const inbox = { ...pinned, ...pinInbox(world.config, pinned, account) };
   return {
     id,
     account_id: account.id,
@@ -159,8 +157,8 @@ function newIntentRow(world: CreateWorld, details: NewIntentDetails): NewIntent 
     one_time: terms.oneTime,
     merchant_reference: input.merchantReference ?? null,
     metadata: input.metadata ?? null,
-    ...pinned,
-    ...pinInbox(world.config, pinned, account),
+    ...inbox,
+    ...(destination.namespace === "solana" && pinRoutesTo(inbox, details.routeSet, account)),
     payout_decimals: rail.decimals,
     rail_id: rail.railId,
     minimum_units: rail.minimumUnits,

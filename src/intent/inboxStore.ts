@@ -41,14 +41,15 @@ export type SourceAddress = Pick<Selectable<InboxTable>, "address" | "intent_id"
 };
 
 /**
- * Assigns an address on one chain to an intent, unless the row exists already. Returns false and writes nothing when
+ * Assigns an address on one chain to an intent, unless the row exists already. On EVM chains it is the same on all. Returns false and writes nothing when
  * the address belongs to another intent.
  */
 export async function insertSourceAddress(tx: Tx, source: SourceAddress): Promise<boolean> {
   const { chain, address, intent_id, token, at } = source;
   const owner = await findInboxOwner(tx, chain, address);
   if (owner !== undefined) return owner === intent_id;
-  const [namespace, reference] = [namespaceOf(chain), referenceOf(chain)];
+  const namespace = namespaceOf(chain);
+  const reference = namespace === "eip155" ? "" : referenceOf(chain);
   await tx
     .insertInto("inbox")
     .values({ namespace, reference, address, intent_id, kind: "source", token, created_at: at })

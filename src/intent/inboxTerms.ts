@@ -13,11 +13,13 @@ export type InboxTermsColumns = {
   readonly recover_after: bigint;
   readonly routes_root: string;
   readonly inbox_salt: string;
+  /** Only of a payout elsewhere. */
+  readonly hop_recovery?: string | null | undefined;
 };
 
 /**
  * The terms of the intent's inbox on EVM chains. For a payout elsewhere it can only bridge, by the routes: it settles
- * nothing, and the inbox of the payout's own chain takes the fee and names the recovery key.
+ * nothing, and the inbox of the payout's own chain takes the fee. Its recovery key rescues what no crossing takes.
  */
 export function toInboxTerms(intent: InboxTermsColumns): Terms {
   const common = {
@@ -25,7 +27,8 @@ export function toInboxTerms(intent: InboxTermsColumns): Terms {
     recoverAfter: Number(intent.recover_after),
     routesRoot: asHex(intent.routes_root),
   };
-  if (intent.payout_namespace !== "eip155") return { ...common, ...BRIDGE_ONLY };
+  if (intent.payout_namespace !== "eip155")
+    return { ...common, ...BRIDGE_ONLY, recovery: asHex(intent.hop_recovery ?? zeroAddress) };
   return {
     ...common,
     settleChainId: BigInt(intent.payout_chain_reference),
@@ -43,7 +46,6 @@ const BRIDGE_ONLY = {
   payout: zeroAddress,
   feeRecipient: zeroAddress,
   feeBps: 0,
-  recovery: zeroAddress,
 } as const;
 
 // This service wrote the columns, and the encoder throws on any text that is not hexadecimal.

@@ -125,8 +125,9 @@ export function intentRecord(row: NewIntent, context: IntentRecordContext): Inte
 /** The terms of the EVM inbox, and those of the inbox on Solana for a payout there. */
 function toWireTerms(row: NewIntent): InboxTermsRecord {
   const solana = toSolanaWireTerms(row);
-  // Such an intent pins no hub, because its EVM inbox takes no deposit.
-  if (solana !== undefined) return { ...termsToWire(toInboxTerms(row), currentHub), solana };
+  // An intent without an inbox on EVM chains pins no hub.
+  if (solana !== undefined)
+    return { ...termsToWire(toInboxTerms(row), findHub(row.hop_hub ?? "") ?? currentHub), solana };
   return {
     ...termsToWire(toInboxTerms(row), findHub(row.inbox_hub) ?? firstHub),
     hub: checksumAddress(row.inbox_hub as Hex),

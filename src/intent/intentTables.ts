@@ -49,8 +49,10 @@ export type IntentTable = {
   routes_root: string;
   /** The stored routes of the root; null for the empty root. */
   route_set: Generated<string | null>;
-  /** The recovery key of its inboxes on Solana for a payout elsewhere; null where it has none. */
+  /** The recovery key of its inboxes on the other kind of chains; null where it has none. */
   hop_recovery: Generated<string | null>;
+  /** The hub of its inbox on EVM chains, for a payout elsewhere; null without one. */
+  hop_hub: Generated<string | null>;
   inbox_salt: string;
   inbox_hub: string;
   inbox_implementation: string;

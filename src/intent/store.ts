@@ -36,6 +36,7 @@ const COLUMNS = keysOf({
   routes_root: 0,
   route_set: 0,
   hop_recovery: 0,
+  hop_hub: 0,
   inbox_salt: 0,
   inbox_hub: 0,
   inbox_implementation: 0,

@@ -1,5 +1,6 @@
 import { refreshFees } from "../bridge/fees.ts";
 import { findBurns } from "../bridge/findBurns.ts";
+import { reclaimRent } from "../bridge/rent/reclaimRent.ts";
 import { receiveCrossings } from "../bridge/receiveCrossings.ts";
 import { trackCrossings } from "../bridge/trackCrossings.ts";
 import type { BridgeService } from "../chain/bridge.ts";
@@ -15,6 +16,7 @@ const RECEIVE_INTERVAL_MS = 2_000;
 const FIND_INTERVAL_MS = 5_000;
 /** Ninety ways between ten chains are asked about in five minutes. */
 const FEES_INTERVAL_MS = 3_000;
+const RENT_INTERVAL_MS = 600_000;
 
 /** Asks the bridge's service which burns are proven, those of all chains together. */
 export function trackCrossingsLoop(world: World, service: BridgeService): Loop {
@@ -56,6 +58,19 @@ export function findBurnsLoop(world: World, chain: Chain): Loop {
     tick: async () => {
       if ((await suspendMints(world, chain.caip2)) > 0) world.wake.notify(planTopic(chain));
       await findBurns(world, chain);
+      return false;
+    },
+  };
+}
+
+/** Asks for the rent of burns' messages, on a chain that locks some. */
+export function reclaimRentLoop(world: World, chain: Chain): Loop {
+  return {
+    name: `reclaim rent ${chain.caip2}`,
+    topic: `rent:${chain.caip2}`,
+    intervalMs: RENT_INTERVAL_MS,
+    tick: async () => {
+      if ((await reclaimRent(world, chain)) > 0) world.wake.notify(sendTopic(chain));
       return false;
     },
   };

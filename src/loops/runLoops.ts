@@ -25,7 +25,13 @@ import {
   sendTransactionsLoop,
   submitSettlementsLoop,
 } from "./chain/settlementLoops.ts";
-import { findBurnsLoop, receiveCrossingsLoop, refreshFeesLoop, trackCrossingsLoop } from "./bridgeLoops.ts";
+import {
+  findBurnsLoop,
+  receiveCrossingsLoop,
+  reclaimRentLoop,
+  refreshFeesLoop,
+  trackCrossingsLoop,
+} from "./bridgeLoops.ts";
 import { reportProcessLoop } from "./reportProcessLoop.ts";
 import { storeConfiguredLoop } from "./storeConfiguredLoop.ts";
 import { updateAlarmsLoop } from "./updateAlarmsLoop.ts";
@@ -100,6 +106,7 @@ function watchChainLoops(world: World, chain: Chain): Loop[] {
 function settleChainLoops(world: World, chain: Chain): Loop[] {
   return [
     ...(chain.sender.bridge === undefined ? [] : [receiveCrossingsLoop(world, chain), findBurnsLoop(world, chain)]),
+    ...(chain.sender.bridge?.prepareReclaim === undefined ? [] : [reclaimRentLoop(world, chain)]),
     ...(chain.sender.accounts === undefined ? [] : [primeAccountsLoop(world, chain)]),
     observeSettlementsLoop(world, chain),
     verifySweepsLoop(world, chain),

@@ -16,9 +16,11 @@ type Payout = Pick<AccountRow, "payout_namespace" | "payout_chain_reference" | "
 export async function warnOfRecovery(world: World, row: Payout): Promise<string[]> {
   const { payout_namespace: namespace, payout_chain_reference: reference, payout_wallet: wallet, recovery } = row;
   if (namespace === "solana")
-    return [
-      "It is paid out on Solana. What arrives on an EVM chain can only be bridged to that payout, by routes: no recovery key takes anything else out there.",
-    ];
+    return recovery !== null || world.config.bridge === undefined
+      ? []
+      : [
+          "It is paid out on Solana and has no recovery address on EVM chains, so payments from there are not taken. Name one with --recovery.",
+        ];
   if (namespace !== "eip155" || reference === null || wallet === null || recovery !== null) return [];
   if (!(await isContract(world, { chain: caip2(namespace, reference), wallet }))) return [];
   return [

@@ -57,6 +57,20 @@ export async function insertWithinLimits(
   return rows.length > 0;
 }
 
+/** Notes an account whose creation another station signed. One that is known stays as it is. */
+export async function insertOpening(
+  tx: Tx,
+  opening: AccountKey & { accountId: string; outgoingId: bigint; keepUntil: Date; at: Date },
+): Promise<void> {
+  const { chain, intentId, accountId, token, outgoingId, keepUntil, at } = opening;
+  const key = { chain, intent_id: intentId, account_id: accountId, token, outgoing_id: outgoingId };
+  await tx
+    .insertInto("primed_account")
+    .values({ ...key, status: "submitted", keep_until: keepUntil, retry_at: at, created_at: at })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
 export type DueAccount = { readonly row: PrimedAccount; readonly intent: IntentRow };
 
 /** The due accounts of a chain in one state with their intents, oldest first. */

@@ -1,14 +1,17 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { decodeBase58 } from "@tributary/inbox/solana/base58";
+import { computeInboxAddress } from "@tributary/inbox/address";
+import { termsFromWire } from "@tributary/inbox/wire";
 import { computeSolanaInbox } from "@tributary/inbox/solana/address";
 import { solanaTermsFromWire } from "@tributary/inbox/solana/wire";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { createKeypair } from "../../packages/local-solana/src/keypairs.ts";
+import { createPayer } from "../../src/operator/client/payer.ts";
 import { createApiClient } from "../../src/operator/client/apiClient.ts";
 import { createSolanaPayer } from "../../src/operator/client/solanaPayer.ts";
 import { skipWithoutChromium } from "../support/browser.ts";
-import { solanaOf, solanaPayout, useDevWorld } from "../support/devWorld.ts";
+import { evmChains, solanaOf, solanaPayout, useDevWorld } from "../support/devWorld.ts";
 import { openMerchantSite } from "../support/merchantSite.ts";
 import { sharedBrowser } from "../support/sharedBrowser.ts";
 import { installStandardWallet } from "../support/standardWallet.ts";
@@ -129,6 +132,25 @@ describe("a payer on Solana at the checkout page", { skip: skipWithoutChromium }
     });
     const { data } = await api.listIntentSettlements(intent.intentId);
     assert.ok(data.length > 0);
+  });
+
+  test("a payout on Solana: the payer chooses an EVM chain, the page checks the address there, and the transfer pays", async () => {
+    const intent = await createIntent();
+    const [away] = evmChains(world.dev);
+    const usdc = away?.tokens.find(({ symbol }) => symbol === "USDC")?.address ?? "";
+    assert.ok(away);
+    await withPage(async (page) => {
+      await page.goto(`${intent.checkoutUrl}#${intent.widgetToken}`);
+      const origin = page.locator(`button[data-do=choose][data-value*="${away.caip2}"][data-value$="${usdc}" i]`);
+      await origin.click({ timeout: WAIT_MS });
+      await screen(page, "ready");
+      await page.locator(".ok").getByText("Checked on your device").waitFor({ timeout: WAIT_MS });
+      const address = computeInboxAddress(termsFromWire(intent.inboxTerms));
+      assert.equal((await page.locator("#address").textContent())?.toLowerCase(), address);
+      const payer = await createPayer({ rpcUrl: away.rpcUrl, privateKey: world.dev.ready.payer.privateKey });
+      await payer.transfer(usdc, address, BigInt(PRICE));
+      await screen(page, "paid");
+    });
   });
 
   test("in a shop's frame, where no wallet shows itself: the page opens in a tab, the wallet pays there, and the frame says paid", async () => {

@@ -179,7 +179,7 @@ test("demo runs its scenarios on the running world, and every check passes", asy
     stories: { intentId: string; checks: { what: string; found: string; ok: boolean }[] }[];
   };
   assert.equal(ok, true);
-  assert.equal(stories.length, 7);
+  assert.equal(stories.length, 8);
   const foundIn = (story: number) =>
     Object.fromEntries(stories[story]?.checks.map((check) => [check.what, check.found]) ?? []);
   const found = foundIn(0);
@@ -194,6 +194,9 @@ test("demo runs its scenarios on the running world, and every check passes", asy
   const fromSolana = foundIn(6);
   assert.equal(fromSolana["the payout wallet has grown by"], "13.93 USDC");
   assert.equal(fromSolana["its settlement has transactions on"], "solana, eip155");
+  const toSolana = foundIn(7);
+  assert.equal(toSolana["the payout wallet has grown by"], "15.92 USDC");
+  assert.equal(toSolana["its settlement has transactions on"], "eip155, solana");
   const shown = await runCli(["intents", "show", stories[0]?.intentId ?? ""], home);
   assert.match(shown.out, /paid out +25 USDC = 24\.875 USDC net \+ 0\.125 USDC fee/);
   const { out: events } = await runCli(["events", "list", "--intent", stories[0]?.intentId ?? "", "--json"], home);

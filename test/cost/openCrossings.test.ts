@@ -78,7 +78,7 @@ test("alarms, metrics and every pass read the open crossings, whatever has lande
   const claimedUntil = new Date(at.getTime() + 60_000);
   await claimBurns(db, { transactions: transactions.slice(0, OPEN_EACH), at, claimedUntil });
   for (const queue of [1, 2, 3]) {
-    await claimAttested(db, { settleChain: "eip155:31337", queue, at, claimedUntil, limit: 50 });
+    await claimAttested(db, { settleChain: "eip155:31337", queue, at, claimedUntil, sentUntil: at, limit: 50 });
     await listDearest(db, { settleChain: "eip155:31337", queue, limit: 50 });
   }
   await landCrossings({ ...base, db, catalog: buildCatalog(config) }, "eip155:31337");

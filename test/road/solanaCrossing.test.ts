@@ -8,6 +8,8 @@ import { buildBridge, readonlyMeta, writableMeta, writableSignerMeta } from "@tr
 import { systemProgram, tokenProgram } from "@tributary/inbox/solana/keys";
 import { solanaTermsFromWire } from "@tributary/inbox/solana/wire";
 import { toMessageAccount } from "@tributary/recover/bridge/burnMessage";
+import { expectPayoutFromSolana } from "@tributary/sdk/solana/verify";
+import { reclaimRent } from "../../src/bridge/rent/reclaimRent.ts";
 import { DEFAULT_SETTINGS } from "../../src/dev/attestation/localAttestation.ts";
 import { intentRecordWithRoutes } from "../../src/intent/intentRecord.ts";
 import { findIntentRoutes } from "../../src/intent/routes/findRoutes.ts";
@@ -90,6 +92,23 @@ describe("paying on Solana and settling on an EVM chain", () => {
     } as const;
     assert.deepEqual(verifySolanaInbox(wire, expected), { ok: true });
     const other = await road.create();
+    const routes = await findIntentRoutes({ db: road.db.root, memory: road.world.memory }, intent);
+    const { inboxTerms: terms } = intentRecordWithRoutes(intent, routes, road.world.config);
+    const payout = {
+      payoutWallet: intent.payout_wallet,
+      token: intent.payout_token,
+      chainId: road.home.chainId,
+      feeBpsMax: 50,
+      routesRoot: intent.routes_root as `0x${string}`,
+    };
+    const { cluster, program, recovery, domain, feePpmMax } = expected;
+    const check = expectPayoutFromSolana(payout, [{ cluster, program, mint, recovery, domain, feePpmMax }]);
+    const shown = (onSolana: string) => ({ terms, inboxes: [{ namespace: "solana", address: onSolana }] });
+    assert.equal(check(shown(address)), true, check.reason);
+    assert.equal(check(shown((await road.issue(other)).address)), false, "another payment's inbox");
+    const elsewhere = expectPayoutFromSolana({ ...payout, payoutWallet: other.inbox_address }, []);
+    assert.deepEqual([elsewhere(shown(address)), elsewhere.reason], [false, "wrong_payout"]);
+    assert.equal(expectPayoutFromSolana(payout, [])(shown(address)), false, "no way from Solana is expected");
     assert.equal(verifySolanaInbox(wire, { ...expected, inboxAddress: other.inbox_address }).ok, false);
   });
 
@@ -223,6 +242,27 @@ describe("paying on Solana and settling on an EVM chain", () => {
     road.advance(2 * PRIMING.keepMs);
     await road.until(async () => (await primed())[0]?.status === "closed");
     assert.equal(road.solana.control.account(tokenAccount), undefined);
+  });
+
+  test("the rent of the burn's message returns to the fee payer five days later, and is asked for once", async () => {
+    const intent = await road.create();
+    road.pay(await road.issue(intent), 25n * USDC);
+    await road.untilLanded(intent);
+    const chain = road.world.chains.get(`solana:${road.solana.reference}`);
+    assert.ok(chain);
+    const lamports = () => road.solana.control.account(road.payer.address)?.lamports ?? 0n;
+    const before = lamports();
+    assert.equal(await reclaimRent(road.world, chain), 0, "five days have not passed");
+    road.advance(6 * 86_400_000);
+    road.solana.control.setTime(Math.floor(road.world.clock.now().getTime() / 1_000));
+    road.solana.control.nextSlot(6);
+    await road.until(async () => (await reclaimRent(road.world, chain)) > 0);
+    await road.until(async () => lamports() > before + 3_000_000n);
+    road.advance(2 * 86_400_000);
+    await road.until(async () => {
+      assert.equal(await reclaimRent(road.world, chain), 0);
+      return (await road.db.root.selectFrom("burn_rent").selectAll().execute()).length === 0;
+    });
   });
 
   test("D42a without a recovery key on Solana there is no inbox there", async () => {

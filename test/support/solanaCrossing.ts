@@ -27,10 +27,13 @@ import { systemEntropy } from "../../src/kernel/entropy.ts";
 import { ProcessMemory } from "../../src/kernel/processMemory.ts";
 import { createWake } from "../../src/kernel/wake.ts";
 import { createAccount } from "../../src/merchant/createAccount.ts";
+import { landCrossings } from "../../src/settlement/crossing/landCrossings.ts";
+import { suspendMints } from "../../src/settlement/crossing/suspendMints.ts";
 import type { SettlementRow } from "../../src/settlement/settlement.ts";
 import { preparePasses } from "../../src/watch/reconcile/reconcileBalances.ts";
 import type { World } from "../../src/world.ts";
 import { LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../packages/local-solana/src/fixtures.ts";
+import { createTokenAccount } from "../../packages/local-solana/src/instructions.ts";
 import { installBridge } from "../../packages/local-solana/src/installBridge.ts";
 import type { Keypair } from "../../packages/local-solana/src/keypairs.ts";
 import { startLocalSolana, type LocalSolana } from "../../packages/local-solana/src/startLocalSolana.ts";
@@ -65,6 +68,16 @@ export type SolanaCrossingRoad = {
   create(input?: CreateIntentInput): Promise<IntentRow>;
   /** For an account without a recovery key on Solana. */
   createWithoutRecovery(): Promise<IntentRow>;
+  /** With a payout on Solana; `recovery` null for an account without a recovery key on EVM chains. */
+  createOnSolana(input?: CreateIntentInput, recovery?: null): Promise<IntentRow>;
+  /** The payout wallet on Solana. */
+  readonly payoutOnSolana: string;
+  /** Issues the inbox on the EVM chain. */
+  issueOnEvm(intent: IntentRow): Promise<SourceInboxRecord>;
+  /** Pays on the EVM chain. Returns the transaction's hash. */
+  payOnEvm(inbox: { address: string }, units: bigint): Promise<string>;
+  /** False leaves what is proven to strangers. */
+  setReceiving(isReceiving: boolean): void;
   /** Receives a proven message on the EVM chain, as a stranger. */
   receive(proof: { message: string; attestation: string }): Promise<void>;
   /** Issues the inbox on Solana. */
@@ -99,6 +112,7 @@ export async function openSolanaCrossing(options: SolanaCrossingOptions = {}): P
     startLocalSolana({ clock: systemClock, slotMs: 0, name: `crossing ${(roads += 1)}`, finalizedAfter: 4 }),
   ]);
   let aheadMs = 0;
+  let isReceiving = true;
   const clock: Clock = {
     ...systemClock,
     now: () => new Date(systemClock.now().getTime() + aheadMs),
@@ -128,6 +142,14 @@ export async function openSolanaCrossing(options: SolanaCrossingOptions = {}): P
     others: [solanaSide(solana.url)],
   });
   const payer = createWallet(solana, 10_000_000_000n);
+  const { address: payoutOnSolana } = createWallet(solana, 0n);
+  const { operator, feeRecipient } = SOLANA_ACCOUNTS;
+  solana.control.send(
+    [operator],
+    [feeRecipient.address, payoutOnSolana].map((owner) =>
+      createTokenAccount(operator.address, { owner, mint: USDC.address }),
+    ),
+  );
   solana.control.finalize();
   const config = crossingConfig({ home, side, solana, payer, attestationUrl: attestation.url, isFast, options });
   const log = pino({ level: process.env["ROAD_LOG"] ?? "silent" });
@@ -168,12 +190,27 @@ export async function openSolanaCrossing(options: SolanaCrossingOptions = {}): P
     },
   } as const;
   const account = await createAccount(world, { ...terms, solanaRecovery: SOLANA_ACCOUNTS.recoveryFirst.address });
+  const onSolana = {
+    name: "Merchant on Solana",
+    feeBps: FEE_BPS,
+    payout: {
+      namespace: "solana",
+      chainReference: solana.reference,
+      wallet: payoutOnSolana,
+      currency: "USDC",
+    },
+  } as const;
+  const solanaAccount = await createAccount(world, { ...onSolana, recovery: DEV_ACCOUNTS.recoveryFirst.address });
   const tick = async () => {
     await runLoopsOnce(world, chainOf(solanaChainConfig.caip2));
+    await landCrossings(world, solanaChainConfig.caip2);
+    await suspendMints(world, solanaChainConfig.caip2);
     await tickChain(world, chainOf(home.caip2));
     await trackCrossings(world, bridge);
-    await receiveCrossings(world, chainOf(home.caip2));
-    await chainOf(home.caip2).sender.process(world);
+    for (const chain of world.chains.values()) {
+      if (isReceiving) await receiveCrossings(world, chain);
+      await chain.sender.process(world);
+    }
   };
   const until = async (condition: () => Promise<boolean>) => {
     for (let rounds = 0; rounds < ROUNDS_MAX; rounds += 1) {
@@ -206,6 +243,17 @@ export async function openSolanaCrossing(options: SolanaCrossingOptions = {}): P
     createWithoutRecovery: async () => {
       const other = await createAccount(world, terms);
       return (await createIntent(db.root, world, { account: other, input: {} })).intent;
+    },
+    createOnSolana: async (input = {}, recovery) => {
+      const other = recovery === null ? await createAccount(world, onSolana) : solanaAccount;
+      return (await createIntent(db.root, world, { account: other, input })).intent;
+    },
+    payoutOnSolana,
+    issueOnEvm: (intent) => issueSourceInbox(world, intent, { chainId: home.chainId }),
+    payOnEvm: async ({ address }, amountUnits) =>
+      (await home.pay(home.usdc.address, address.toLowerCase() as Hex, { amountUnits })).transactionHash,
+    setReceiving: (value) => {
+      isReceiving = value;
     },
     receive: async ({ message, attestation: signatures }) => {
       const args = [message as Hex, signatures as Hex] as const;

@@ -10,7 +10,11 @@ const PPM_PER_PERCENT = 10_000;
 
 export function describeRoute({ speed, feePpmMax }: ProvenRoute, { inbox }: Holding): string {
   const way = speed === "fast" ? "Bridge fast" : "Bridge";
-  return `${way} to chain ${inbox.terms.settleChainId}, for at most ${feePpmMax / PPM_PER_PERCENT} %`;
+  return `${way} to ${nameSettleChain(inbox)}, for at most ${feePpmMax / PPM_PER_PERCENT} %`;
+}
+
+function nameSettleChain({ terms }: Holding["inbox"]): string {
+  return terms.settleChainId === 0n ? "Solana" : `chain ${terms.settleChainId}`;
 }
 
 /** Burns a holding over a verified route, and returns what to do next. */
@@ -32,6 +36,8 @@ export async function sendBridge({ inbox }: Holding, route: ProvenRoute, sender:
     );
   }
   byId<HTMLInputElement>("burn-tx").value = burnTx;
+  if (inbox.terms.settleChainId === 0n)
+    return `Bridged by ${burnTx}. Keep this hash. When Circle has signed it, show the balances on Solana, connect a wallet there, and receive it below.`;
   const wait = route.speed === "fast" ? "In a minute" : "When this chain is final, often after 20 minutes,";
   return `Bridged by ${burnTx}. Keep this hash. ${wait} switch your wallet to chain ${inbox.terms.settleChainId}, and receive it below.`;
 }

@@ -71,12 +71,9 @@ function renderBurn(burn: TrackedBurn, chainId: bigint | undefined, page: Burned
   row.append(createElement("strong", `${formatUnits(units, USDC_DECIMALS)} USDC`));
   const where = /^\d+$/.test(chain) ? `chain ${chain}` : chain;
   row.append(createElement("small", `burned on ${where} by ${txHash}, for ${inbox?.address ?? recipient}`));
-  if (chainId === undefined) {
-    row.append(createElement("small", "It is paid out on Solana, where this page cannot receive."));
-    return row;
-  }
-  const note =
-    state === "open" ? `Not received on chain ${chainId}.` : `Switch to chain ${chainId} to see whether it arrived.`;
+  const elsewhere = `Switch to chain ${chainId} to see whether it arrived.`;
+  const unknown = chainId === undefined ? "It is paid out on Solana. Receive it there, if nobody has." : elsewhere;
+  const note = state === "open" ? `Not received on chain ${chainId}.` : unknown;
   row.append(createElement("small", note));
   const button = createElement("button", "Fetch it from Circle");
   button.addEventListener("click", () => page.fetch(txHash));

@@ -61,6 +61,7 @@ setUpReceiving({
     return toSender(connectedWallet, parseQuantity(await request("eth_chainId", []), "its id"));
   },
   onReceived: inspect,
+  onSolana: () => solanaStep,
 });
 const burned = setUpBurned({
   inboxes: () => inboxes,

@@ -16,7 +16,9 @@ import { buildDeployHubCall, buildSettleCall } from "../src/contractCalls.ts";
 import { formatUnits } from "../src/format.ts";
 import { readHubState } from "../src/inspectChain.ts";
 import type { VerifiedInbox } from "../src/parseInboxes.ts";
+import { findSolanaRecipient } from "../src/solana/receiveOnSolana.ts";
 import { byId, createElement, setMessage } from "./dom.ts";
+import type { SolanaStep } from "./solana/solanaStep.ts";
 import { sendTransaction, type PageSender } from "./sendTransaction.ts";
 import { describeError } from "./wallets.ts";
 
@@ -31,6 +33,7 @@ export type ReceivePage = {
   sender(): Promise<PageSender>;
   /** Looks at the balances again. */
   onReceived(): Promise<void>;
+  onSolana(): Pick<SolanaStep, "inboxes" | "receive">;
 };
 
 const USDC_DECIMALS = 6;
@@ -80,10 +83,17 @@ async function fetchSigned(page: ReceivePage): Promise<void> {
     throw new Error(
       `Circle has not signed it yet${state.reason === undefined ? "" : ` (${state.reason})`}. It does when the chain is final, often after 20 minutes.`,
     );
-  queue = state.burns.filter((burn) => findRecipient(burn, inboxes) !== undefined);
+  queue = state.burns.filter((burn) => isOurs(burn, page));
   if (queue.length === 0) throw new Error("This transaction burned nothing for these inboxes.");
   fillNext();
   setMessage("receive-status", "Message and attestation are here. Receive them on the payout's chain.", "good");
+}
+
+function isOurs(burn: SignedBurn, page: ReceivePage): boolean {
+  return (
+    findRecipient(burn, page.inboxes()) !== undefined ||
+    findSolanaRecipient(burn, page.onSolana().inboxes()) !== undefined
+  );
 }
 
 function findDomains(inboxes: readonly VerifiedInbox[], bridges: readonly CctpV2Chain[]): number[] {
@@ -112,7 +122,13 @@ function fillNext(): void {
 }
 
 async function receive(page: ReceivePage): Promise<void> {
-  const signed = readSigned(page.inboxes());
+  const signed = readSigned(page);
+  const onSolana = findSolanaRecipient(signed, page.onSolana().inboxes());
+  if (onSolana !== undefined) {
+    const signature = await page.onSolana().receive(onSolana, signed);
+    fillNext();
+    return setMessage("receive-status", `Received and settled on Solana by ${signature}.`, "good");
+  }
   const inbox = findRecipient(signed, page.inboxes());
   if (inbox === undefined) throw new Error("The message pays none of the inboxes of the file.");
   const { settleChainId, settleToken } = inbox.terms;
@@ -148,11 +164,11 @@ async function receive(page: ReceivePage): Promise<void> {
 }
 
 /** The pasted message: its hex with the attestation, or the whole answer of the service. */
-function readSigned(inboxes: readonly VerifiedInbox[]): SignedBurn {
+function readSigned(page: ReceivePage): SignedBurn {
   const text = messageInput.value.trim();
   if (text.startsWith("{")) {
     const state = parseMessages(parseJson(text));
-    queue = state.kind === "signed" ? state.burns.filter((burn) => findRecipient(burn, inboxes) !== undefined) : [];
+    queue = state.kind === "signed" ? state.burns.filter((burn) => isOurs(burn, page)) : [];
     if (queue.length === 0)
       throw new Error("This answer has no signed message for these inboxes. Its status must be complete.");
     fillNext();

@@ -3,6 +3,9 @@ import { parseAddress } from "@tributary/inbox/checksum";
 import { hubs, type Hub } from "@tributary/inbox/hubs";
 import { computeRoutesRoot, type Route } from "@tributary/inbox/routes";
 import { zeroBytes32, type Hex, type Terms } from "@tributary/inbox/terms";
+import { computeSolanaInbox } from "@tributary/inbox/solana/address";
+import { solanaTermsFromWire, type SolanaInboxTerms } from "@tributary/inbox/solana/wire";
+import { toMessageAccount } from "./bridge/burnMessage.ts";
 import { parseIntentId, toPrintable } from "./printable.ts";
 import { hubFromWire, routesFromWire, termsFromWire, type InboxRoute, type InboxTerms } from "@tributary/inbox/wire";
 
@@ -15,6 +18,8 @@ export type VerifiedInbox = {
   readonly hub: Hub;
   /** The routes of its terms, in the order of their root; undefined where the file shows only the root. */
   readonly routes: readonly Route[] | undefined;
+  /** For a payout on Solana: the token account of the intent's own inbox there, 32 bytes. */
+  readonly recipient?: Hex | undefined;
 };
 
 /** The input is invalid; the message names the entry and the valid form. */
@@ -127,7 +132,20 @@ function parseEntry({ value: entry, prefix }: FileEntry): VerifiedInbox {
   if (statedAddress !== undefined && parseAddress(statedAddress) !== address)
     throw new InboxInputError(`${prefix}its terms determine the inbox ${address}, not ${quoteValue(statedAddress)}.`);
   const routes = parseRoutes(wire, terms, prefix);
-  return { intentId: parseIntentId(entry["intentId"]), address, terms, hub, routes };
+  const recipient = isPaidOnSolana ? findRecipient(wire["solana"], terms) : undefined;
+  return { intentId: parseIntentId(entry["intentId"]), address, terms, hub, routes, ...(recipient && { recipient }) };
+}
+
+/** The token account to which the routes of the same intent lead; undefined for terms of another one. */
+function findRecipient(solana: unknown, { salt }: Terms): Hex | undefined {
+  try {
+    const wire = solana as SolanaInboxTerms;
+    const { program, tokenProgram } = wire;
+    const inbox = computeSolanaInbox(solanaTermsFromWire(wire), { program, tokenProgram });
+    return inbox.terms.salt === salt ? (toMessageAccount(inbox.tokenAccount) as Hex) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function parseRoutes(wire: JsonObject, { routesRoot }: Terms, prefix: string): Route[] | undefined {

@@ -34,7 +34,7 @@ export async function prepareTransaction(
   if (isRefused(await requestPrice(world, context))) return undefined;
   const outlook = await work.outlook();
   if ("refusal" in outlook) throw new SettleRefused(outlook.refusal);
-  const { computeUnits, instructions } = outlook.plan;
+  const { computeUnits, instructions, isBare = false } = outlook.plan;
   const offered = await requestPriceOf(world, context, instructions);
   if (isRefused(offered)) return undefined;
   const { price } = offered;
@@ -43,7 +43,8 @@ export async function prepareTransaction(
     store: (tx, at) => {
       const sign = (id: bigint) => {
         const units = computeUnits + Number(id % DISTINCT_LIMITS);
-        return work.sign({ blockhash, instructions: withBudget({ units, price }, instructions) }, at);
+        const calls = isBare ? instructions : withBudget({ units, price }, instructions);
+        return work.sign({ blockhash, instructions: calls }, at);
       };
       return insertOutgoing(tx, { chain, sender: feePayer.address, sign, lastValidHeight, at });
     },

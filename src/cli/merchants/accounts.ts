@@ -19,7 +19,7 @@ export const accountsCreate = operatorCommand({
     },
     recovery: {
       value: "ADDRESS",
-      summary: "address that may recover tokens sent by mistake; default the payout wallet",
+      summary: "EVM address that may recover tokens sent by mistake; default the payout wallet",
     },
     "solana-recovery": { value: "ADDRESS", summary: "the same for payouts on Solana" },
   },

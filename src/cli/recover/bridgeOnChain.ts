@@ -9,7 +9,7 @@ import type { ChainInspection, Holding } from "@tributary/recover/inspectChain";
 import { readBalance } from "@tributary/recover/readBalances";
 import { CommandError } from "../../operator/errors.ts";
 import { deployMissingAdapter } from "./deployMissing.ts";
-import type { RecoverContext, RecoverTransaction } from "./recoverTransaction.ts";
+import { formatChain, type RecoverContext, type RecoverTransaction } from "./recoverTransaction.ts";
 
 // Bridges what arrived on another chain to the settle chain, over a route that the inbox commits to.
 
@@ -28,7 +28,7 @@ const REFUSALS: Partial<Record<RoutesReason, string>> = {
   wrong_chain: "This release does not know Circle's contracts on this chain; name them in --bridges",
   wrong_domain: "This release does not know Circle's contracts on the payout's chain; name them in --bridges",
   fee_too_high: "Its route lets Circle take more than one percent",
-  wrong_recipient: "Its payout is not on an EVM chain",
+  wrong_recipient: "The input lacks the terms of its inbox on Solana; take the whole intent as the API returns it",
 };
 const PPM_PER_PERCENT = 10_000;
 
@@ -77,7 +77,7 @@ export async function bridge(
     );
   });
   note(
-    `Bridging ${formatUnits(units, decimals)} ${symbol} from ${inbox.address} to chain ${inbox.terms.settleChainId}. Circle takes at most ${formatPercent(route.feePpmMax)}.`,
+    `Bridging ${formatUnits(units, decimals)} ${symbol} from ${inbox.address} to ${formatChain(inbox.terms.settleChainId)}. Circle takes at most ${formatPercent(route.feePpmMax)}.`,
   );
   const txHash = await wallet.send(call, (hash) => note(`  sent ${hash}`));
   const left = await readBalance(request, token, inbox.address);

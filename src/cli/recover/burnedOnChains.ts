@@ -5,8 +5,8 @@ import { formatUnits } from "@tributary/recover/format";
 import type { ChainInspection } from "@tributary/recover/inspectChain";
 import type { VerifiedInbox } from "@tributary/recover/parseInboxes";
 import { withChainError } from "../../operator/client/withChainError.ts";
+import { formatChain } from "./recoverTransaction.ts";
 import type { ChainAccess, RunOptions } from "./recoverOptions.ts";
-import { formatChain } from "./recoverOutput.ts";
 
 // What was burned for a payout's chain and has not arrived there. Anyone may have sent the burn, also a service that
 // vanished afterwards.
@@ -74,7 +74,11 @@ function formatWaiting(
   { results, file, inboxes }: Shown,
 ): string[] {
   if (chainId === undefined)
-    return ["", `Burned for a payout on Solana, where this release cannot receive: ${listTransactions(burns)}`];
+    return [
+      "",
+      "Burned for a payout on Solana. Receive it there, if nobody has:",
+      `  tributary recover ${file} --rpc <URL of its cluster> --receive ${listTransactions(burns)} --key-file <file>`,
+    ];
   const isRead = results.some(({ inspection }) => inspection.chainId === chainId);
   const unknown = isRead
     ? "its provider does not show whether all of it arrived"

@@ -17,16 +17,7 @@ const CONNECTIONS_MAX = 8;
 
 /** Terms of a Solana inbox are of one of these kinds. */
 const SOLANA_TERMS = /"kind"\s*:\s*"(?:pay|hop)"/;
-const EVM_OPTIONS = [
-  "token",
-  "from-block",
-  "max-fee-gwei",
-  "fast",
-  "receive",
-  "message",
-  "attestation",
-  "attestation-url",
-] as const;
+const EVM_OPTIONS = ["token", "from-block", "max-fee-gwei", "fast"] as const;
 
 export async function runRecover(input: CommandInput): Promise<number> {
   const { positionals, values, terminal } = input;
@@ -63,7 +54,8 @@ export async function runRecover(input: CommandInput): Promise<number> {
 /** Throws UsageError for options that the chains do not have. */
 function checkOptions(input: CommandInput, hasEvmChains: boolean): void {
   const { values, flags } = input;
-  const isSending = ["settle", "bridge", "rescue"].some((way) => flags.has(way));
+  const isReceiving = values["receive"] !== undefined || values["message"] !== undefined;
+  const isSending = isReceiving || ["settle", "bridge", "rescue"].some((way) => flags.has(way));
   if (hasEvmChains && isSending)
     throw new UsageError("--rpc names both kinds of chains, whose keys differ: send on one kind at a time.");
   if (hasEvmChains) return;

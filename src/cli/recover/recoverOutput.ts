@@ -7,11 +7,10 @@ import { NATIVE_TOKEN, planRecovery, type RecoveryPlan } from "@tributary/recove
 import type { VerifiedInbox } from "@tributary/recover/parseInboxes";
 import { formatDay, formatUnits } from "@tributary/recover/format";
 import { toPrintable } from "@tributary/recover/printable";
-import { findKnownChain } from "../../config/knownChains.ts";
 import { formatFields, formatTable, type Terminal } from "../../operator/process/terminal.ts";
 import type { PendingBurn } from "./receiveOnChain.ts";
 import type { RecoverOptions } from "./recoverOnChain.ts";
-import type { RecoverTransaction } from "./recoverTransaction.ts";
+import { formatChain, type RecoverTransaction } from "./recoverTransaction.ts";
 
 // Formats the output of `tributary recover`.
 
@@ -126,7 +125,7 @@ function formatWithdrawal(holding: Holding, inspection: ChainInspection, options
   );
   if (holding.units < minimum)
     return `below the bridge's minimum of ${formatUnits(minimum, holding.decimals)}; ${formatPlan(plan, options)}`;
-  if (options.speed !== undefined) return `bridges now to chain ${holding.inbox.terms.settleChainId}`;
+  if (options.speed !== undefined) return `bridges now to ${formatChain(holding.inbox.terms.settleChainId)}`;
   const isRescuable = plan.kind === "rescue" && plan.isAllowed;
   return `--bridge, with any key${isRescuable ? `, or ${formatPlan(plan, options)}` : ""}`;
 }
@@ -180,9 +179,4 @@ export function formatNextSteps(
   ]);
   const waiting = pending.map(({ burn, reason }) => toPrintable(`Not yet: ${burn}. ${reason}`));
   return [...next, ...waiting];
-}
-
-export function formatChain(chainId: bigint): string {
-  const known = findKnownChain(Number(chainId));
-  return known === undefined ? `Chain ${chainId}` : `${known.name} (${chainId})`;
 }

@@ -1,3 +1,4 @@
+import { findKnownChain } from "../../config/knownChains.ts";
 import type { Hex } from "@tributary/inbox/terms";
 import type { RpcRequester } from "@tributary/recover/rpc/rpcRequester";
 import type { Wallet } from "./wallet.ts";
@@ -11,3 +12,10 @@ export type RecoverTransaction = {
 };
 
 export type RecoverContext = { request: RpcRequester; wallet: Wallet; note: (line: string) => void };
+
+/** 0 is the chain of a payout on Solana. */
+export function formatChain(chainId: bigint): string {
+  if (chainId === 0n) return "Solana";
+  const known = findKnownChain(Number(chainId));
+  return known === undefined ? `Chain ${chainId}` : `${known.name} (${chainId})`;
+}

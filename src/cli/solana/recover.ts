@@ -31,6 +31,7 @@ import { withChainError } from "../../operator/client/withChainError.ts";
 import { CommandError, UsageError } from "../../operator/errors.ts";
 import type { CommandInput } from "../command.ts";
 import { createSigner, readKeyFile } from "./keypair.ts";
+import { readReceiveOptions, receiveOnSolana, type SolanaReceiveOptions } from "./receive.ts";
 
 // The part of `tributary recover` for Solana.
 
@@ -38,7 +39,7 @@ type Way = "settle" | "bridge" | "rescue";
 type Choice = { what: "settle" | "rescue" } | { what: "bridge"; route: SolanaHopRoute };
 type Context = { request: RpcRequester; key: SolanaSigner; to: string; ways: readonly Way[] };
 type Attempt = {
-  what: Way | "unnest";
+  what: Way | "unnest" | "receive";
   inboxAddress: string;
   mint: string | null;
   units: bigint;
@@ -74,14 +75,19 @@ export type SolanaRecoverOptions = {
 };
 
 /** The ways of the options, the key and the receiver. Throws UsageError and CommandError. */
-export function readSolanaOptions({ values, flags }: CommandInput): {
+export function readSolanaOptions(input: CommandInput): {
   ways: readonly Way[];
   key: SolanaSigner | undefined;
   to: string;
+  receiving: SolanaReceiveOptions | undefined;
 } {
-  const ways = (["settle", "bridge", "rescue"] as const).filter((way) => flags.has(way));
+  const { values, flags } = input;
+  const receiving = readReceiveOptions(input);
+  // What is received is settled: anybody may.
+  const isAsked = (way: Way) => flags.has(way) || (way === "settle" && receiving !== undefined);
+  const ways = (["settle", "bridge", "rescue"] as const).filter(isAsked);
   const key = ways.length > 0 ? readSender(values["key-file"]) : undefined;
-  return { ways, key, to: readReceiver(values["to"], ways) ?? key?.address ?? "" };
+  return { ways, key, to: readReceiver(values["to"], ways) ?? key?.address ?? "", receiving };
 }
 
 /** Shows what Solana inboxes hold, and recovers it in the ways of the options. */
@@ -90,7 +96,7 @@ export async function recoverOnSolana(
   { intents, file, request, host }: SolanaRecoverOptions,
 ): Promise<SolanaRecovery> {
   const { terminal, asJson, values } = input;
-  const { ways, key, to } = readSolanaOptions(input);
+  const { ways, key, to, receiving } = readSolanaOptions(input);
   const cluster = await withChainError(readCluster(request), `${host} does not answer`);
   const failures: Failure[] = [];
   const program = values["program"] ?? findSolanaProgram(cluster);
@@ -106,9 +112,24 @@ export async function recoverOnSolana(
   const onProgress = (done: number, total: number) => terminal.progress(`${host}: ${done} of ${total} inboxes`);
   const inspect = () => withChainError(inspectSolana(request, inboxes, onProgress), `${host} does not answer`);
   const show = (line: string) => asJson || terminal.out(line);
+  const transactions: Transaction[] = [];
+  if (receiving !== undefined && key !== undefined) {
+    const run = { request, cluster, inboxes, payer: key.address, note: (line: string) => terminal.note(line) };
+    const { received, waiting } = await receiveOnSolana(receiving, {
+      ...run,
+      send: (calls) => send(request, [key], [...calls]),
+    });
+    for (const { signature, ...each } of received) {
+      transactions.push({ what: "receive", ...each, signature });
+      show(`receive of ${each.units} units of ${each.mint}: ${signature}`);
+    }
+    for (const { inboxAddress, reason } of waiting) {
+      failures.push({ ...NOTHING, what: "receive", inboxAddress, reason });
+      terminal.note(`Not received: ${inboxAddress}. ${reason}`);
+    }
+  }
   const inspection = await inspect();
   for (const line of formatInspection(inspection, host)) show(line);
-  const transactions: Transaction[] = [];
   const attempt: Runner = async (planned, run) => {
     const { what, units, mint } = planned;
     const words = `${what} of ${units} ${mint === null ? "lamports" : `units of ${mint}`}`;

@@ -13,7 +13,7 @@ import {
 } from "../section.ts";
 
 const LISTED_KEYS = ["symbol", "slug", "mint", "decimals", "minimumUnits", "isOrigin", "isRail", "isIssuing"] as const;
-const WATCHED_KEYS = [...LISTED_KEYS, "tokenProgram", "acceptedExtensions", "bridge"] as const;
+const WATCHED_KEYS = [...LISTED_KEYS, "tokenProgram", "acceptedExtensions", "bridge", "crossingMinimumUnits"] as const;
 /** A mint has one byte for its decimals, and no stablecoin has more than these. */
 const DECIMALS_MAX = 18;
 
@@ -45,7 +45,19 @@ export function readWatchedToken(value: unknown, path: string): TokenConfig {
     ...(hasField(section, "acceptedExtensions") && {
       acceptedExtensions: readList(section, "acceptedExtensions", readIssuerPower),
     }),
-    ...(hasField(section, "bridge") && { bridge: readField(section, "bridge", rules.oneOf("cctp-v2")) }),
+    ...(hasField(section, "bridge") && readBridge(section)),
+  };
+}
+
+/** Each receipt locks about 0.001 SOL for ever, so a crossing of less than a dollar is not worth one. */
+function readBridge(section: ConfigSection): Pick<TokenConfig, "bridge" | "crossingMinimumUnits"> {
+  const decimals = readField(section, "decimals", rules.wholeNumber(0, DECIMALS_MAX));
+  return {
+    bridge: readField(section, "bridge", rules.oneOf("cctp-v2")),
+    crossingMinimumUnits: readField(section, "crossingMinimumUnits", {
+      ...rules.amount,
+      fallback: 10n ** BigInt(decimals),
+    }),
   };
 }
 

@@ -18,6 +18,8 @@ import * as health from "./0116_health.ts";
 import * as http from "./0117_http.ts";
 import * as lateDust from "./0201_late_dust.ts";
 import * as limits from "./0205_limits.ts";
+import * as evmHops from "./0210_evm_hops.ts";
+import * as burnRent from "./0211_burn_rent.ts";
 
 /** One migration. The database records its name. A released migration never changes. */
 export type Migration = { readonly name: string; up(db: Kysely<unknown>): Promise<void> };
@@ -43,4 +45,6 @@ export const migrations: readonly Migration[] = [
   { name: "0117_http", up: http.up },
   { name: "0201_late_dust", up: lateDust.up },
   { name: "0205_limits", up: limits.up },
+  { name: "0210_evm_hops", up: evmHops.up },
+  { name: "0211_burn_rent", up: burnRent.up },
 ];

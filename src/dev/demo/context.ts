@@ -108,6 +108,21 @@ export async function payFromSolanaInbox(context: DemoContext, intent: DemoInten
   return sent.txHash;
 }
 
+/** Sends `amount` whole tokens to the intent's inbox on an EVM chain, from where they cross. Returns the transaction's hash. */
+export async function payFromEvmInbox(context: DemoContext, intent: DemoIntent, amount: number): Promise<string> {
+  const { api, away } = context;
+  if (away === undefined) throw new CommandError("Only the dev world has a payer on another chain.");
+  const chainId = Number(referenceOf(away.payer.caip2));
+  const { address } = await withApiError(api.createIntentSourceInbox(intent.intentId, { chainId }));
+  const sent = await away.payer.transfer(away.token, address, toUnits(intent, amount));
+  printStep(
+    context,
+    "paid",
+    `${amount} ${symbolOf(intent)} on ${away.chainName} in block ${sent.blockNumber}, ${sent.txHash}`,
+  );
+  return sent.txHash;
+}
+
 function formatFinality({ requiredConfirmations, requiredSeconds }: IntentSnapshot["deposits"][number]): string {
   if (requiredSeconds !== null) return `${requiredSeconds} seconds on the chain's clock`;
   return requiredConfirmations === null ? "finality" : `${requiredConfirmations} confirmations`;

@@ -5,6 +5,7 @@ import {
   compareTexts,
   checkBalances,
   createIntent,
+  payFromEvmInbox,
   payFromSolanaInbox,
   payOnOtherChain,
   payIntent,
@@ -44,6 +45,7 @@ export const SCENARIOS: readonly DemoScenario[] = [
   { title: "An intent of 15, paid on another chain", needs: "away", run: payOnAnotherChain },
   { title: "An intent of 12, paid and paid out on Solana", needs: "solana", run: payOnSolana },
   { title: "An intent of 14, paid on Solana and paid out on an EVM chain", needs: "solana", run: payFromSolana },
+  { title: "An intent of 16, paid on an EVM chain and paid out on Solana", needs: "solana", run: payToSolana },
 ];
 
 async function payAtOnce(context: DemoContext): Promise<ScenarioResult> {
@@ -148,12 +150,10 @@ async function payOnSolana(context: DemoContext): Promise<ScenarioResult> {
   const { solana } = context;
   if (solana === undefined) throw new CommandError("Only the dev world has a payer on Solana.");
   const onSolana = { ...context, payer: solana.payer };
-  const payout = {
-    payoutNamespace: "solana" as const,
-    payoutChainReference: referenceOf(solana.payer.caip2),
-    payoutWallet: solana.payoutWallet,
-  };
-  const intent = await createIntent(onSolana, { ...oneTimeIntent(12, "demo: paid on Solana"), ...payout });
+  const intent = await createIntent(onSolana, {
+    ...oneTimeIntent(12, "demo: paid on Solana"),
+    ...payoutOnSolana(solana),
+  });
   const before = await readBalances(onSolana, intent);
   const paymentTx = await payIntent(onSolana, intent, 12);
   await waitUntilCounted(onSolana, intent, paymentTx);
@@ -166,6 +166,34 @@ async function payOnSolana(context: DemoContext): Promise<ScenarioResult> {
       checkSolanaInbox(intent, solana),
       ...balanceChecks,
       await checkRent(snapshot, solana.payer, paymentTx),
+      ...checkState(snapshot.intent, "settled", "paid"),
+    ],
+  };
+}
+
+function payoutOnSolana({ payer, payoutWallet }: NonNullable<DemoContext["solana"]>) {
+  const payoutChainReference = referenceOf(payer.caip2);
+  return { payoutNamespace: "solana" as const, payoutChainReference, payoutWallet };
+}
+
+async function payToSolana(context: DemoContext): Promise<ScenarioResult> {
+  const { solana } = context;
+  if (solana === undefined) throw new CommandError("Only the dev world has a payer on Solana.");
+  const onSolana = { ...context, payer: solana.payer };
+  const intent = await createIntent(onSolana, { ...oneTimeIntent(16, "demo: to Solana"), ...payoutOnSolana(solana) });
+  const before = await readBalances(onSolana, intent);
+  const paymentTx = await payFromEvmInbox(context, intent, 16);
+  await waitUntilCounted(onSolana, intent, paymentTx);
+  const snapshot = await waitUntilSettled(onSolana, intent);
+  const paid = toUnits(intent, 16);
+  // Blocks of the dev world are final so soon that the bridge is free.
+  const balanceChecks = await checkBalances(onSolana, snapshot, { before, gainedUnits: paid, totalUnits: paid });
+  const kinds = snapshot.settlements.flatMap(({ txs }) => txs.map(({ chain }) => namespaceOf(chain as Caip2)));
+  return {
+    intentId: intent.intentId,
+    checks: [
+      ...balanceChecks,
+      compareTexts("its settlement has transactions on", "eip155, solana", kinds.join(", ")),
       ...checkState(snapshot.intent, "settled", "paid"),
     ],
   };

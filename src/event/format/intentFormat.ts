@@ -104,7 +104,7 @@ function showTerms(intent: PinnedIntent, version: number): object {
   const evmOnly = (text: string) => address(isEvm ? text : zeroAddress);
   const terms = {
     version,
-    // An intent with a payout on Solana pins no hub.
+    // Of a payout on Solana, the event stores which hub it is.
     hub: address(isEvm ? intent.inbox_hub : (hub?.address ?? zeroAddress)),
     implementation: address(isEvm ? intent.inbox_implementation : (hub?.implementation ?? zeroAddress)),
     salt: intent.inbox_salt,
@@ -113,7 +113,7 @@ function showTerms(intent: PinnedIntent, version: number): object {
     payout: evmOnly(intent.payout_wallet),
     feeRecipient: evmOnly(intent.fee_recipient),
     feeBps: isEvm ? intent.fee_bps : 0,
-    recovery: evmOnly(intent.recovery),
+    recovery: address(isEvm ? intent.recovery : (intent.hop_recovery ?? zeroAddress)),
     recoverAfter: Number(intent.recover_after),
     routesRoot: intent.routes_root,
   };

@@ -24,6 +24,7 @@ export const PINNED_COLUMNS = [
   "recover_after",
   "rent_recipient",
   "routes_root",
+  "hop_recovery",
   "inbox_salt",
   "inbox_hub",
   "inbox_implementation",

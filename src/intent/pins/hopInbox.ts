@@ -2,16 +2,20 @@ import { computeSolanaInbox, type SolanaInbox } from "@tributary/inbox/solana/ad
 import type { SolanaHopTerms } from "@tributary/inbox/solana/terms";
 import { solanaTermsToWire, type SolanaInboxTerms } from "@tributary/inbox/solana/wire";
 import type { Hex } from "@tributary/inbox/terms";
-import { toMessageAccount } from "@tributary/recover/bridge/burnMessage";
+import { computeInboxAddress } from "@tributary/inbox/address";
+import { findHub } from "@tributary/inbox/hubs";
 import type { Hop } from "../../catalog/hops.ts";
 import type { SettleItem } from "../../chain/sender.ts";
 import { assert } from "../../kernel/assert.ts";
 import { namespaceOf, type Caip2 } from "../../kernel/caip.ts";
 import { hopsOf, type PinnedRoute } from "../routes/routeSet.ts";
 import type { IntentRow } from "../store.ts";
+import { toInboxTerms } from "../inboxTerms.ts";
+import { mintAccount } from "./mintAccount.ts";
 import { toSettleItem, type TokenAccountRecord } from "./ownInbox.ts";
 
-// An inbox on Solana of an intent that is paid out on an EVM chain. It can only burn, for the intent's own inbox there.
+// The inboxes of an intent on the other kind of chains than its payout's. They can only burn, for its own inbox. On
+// Solana there is one for each mint, whose terms name the recipient; on EVM chains one for all, whose routes do.
 
 type HopIntent = Omit<IntentRow, "seq">;
 
@@ -22,7 +26,7 @@ function toHopTerms(intent: HopIntent, hop: Hop): SolanaHopTerms {
     kind: "hop",
     salt: intent.inbox_salt as Hex,
     mint,
-    mintRecipient: toMessageAccount(intent.inbox_address) as Hex,
+    mintRecipient: mintAccount(intent),
     messenger,
     minAmount,
     domain,
@@ -73,8 +77,16 @@ export function toItemOn(
   { chain, token }: { chain: Caip2; token: string },
 ): SettleItem {
   if (namespaceOf(chain) === intent.payout_namespace) return toSettleItem(intent, token);
+  if (namespaceOf(chain) === "eip155") return toEvmItem(intent, token);
   const hop = findHop(routes, { chain, token });
   assert(hop, `intent ${intent.id} has no inbox for ${token} on ${chain}`);
   const { address: inbox, terms, program: hub, tokenProgram } = findHopInbox(intent, hop);
   return { inbox, token, hub, terms, tokenProgram };
+}
+
+function toEvmItem(intent: IntentRow, token: string): SettleItem {
+  const hub = intent.hop_hub === null ? undefined : findHub(intent.hop_hub);
+  assert(hub, `intent ${intent.id} has no inbox on EVM chains`);
+  const terms = toInboxTerms(intent);
+  return { inbox: computeInboxAddress(terms, hub), token, hub: hub.address, terms };
 }

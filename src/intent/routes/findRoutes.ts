@@ -2,7 +2,8 @@ import type { Db, Tx } from "../../db/database.ts";
 import { assert } from "../../kernel/assert.ts";
 import type { MemorySlot, ProcessMemory } from "../../kernel/processMemory.ts";
 import type { IntentRow } from "../store.ts";
-import { fromStoredRouteSet, type PinnedRoute, type RouteSet } from "./routeSet.ts";
+import { mintAccount, type MintAccountKey } from "../pins/mintAccount.ts";
+import { fromStoredRouteSet, leavesTo, type PinnedRoute, type RouteSet } from "./routeSet.ts";
 import { selectRouteSets } from "./routeSetStore.ts";
 
 /** Route sets by id. The oldest leave first; a set never changes. */
@@ -10,7 +11,7 @@ const KNOWN_SETS: MemorySlot<Map<string, RouteSet>> = { create: () => new Map() 
 const KNOWN_SETS_MAX = 1_000;
 const NO_ROUTES: readonly PinnedRoute[] = [];
 
-type IntentRoutesKey = Pick<IntentRow, "id" | "route_set" | "hop_recovery">;
+type IntentRoutesKey = Pick<IntentRow, "id" | "route_set" | "hop_recovery"> & MintAccountKey;
 
 /**
  * The pinned routes of each intent by its id: leaves in the order of their root, then hops. An empty list without
@@ -31,13 +32,19 @@ export async function findRoutes(
   }
   for (const id of [...known.keys()].slice(0, Math.max(known.size - KNOWN_SETS_MAX, 0))) known.delete(id);
   return new Map(
-    intents.map(({ id, route_set, hop_recovery }) => {
+    intents.map((intent) => {
+      const { id, route_set } = intent;
       if (route_set === null) return [id, NO_ROUTES] as const;
       const set = found.get(route_set);
       assert(set, `the route set ${route_set} of intent ${id} does not exist`);
-      return [id, hop_recovery === null ? set.routes : [...set.routes, ...set.hops]] as const;
+      return [id, routesOf(intent, set)] as const;
     }),
   );
+}
+
+function routesOf(intent: IntentRoutesKey, set: RouteSet): readonly PinnedRoute[] {
+  if (intent.payout_namespace === "solana") return leavesTo(mintAccount(intent), set);
+  return intent.hop_recovery === null ? set.routes : [...set.routes, ...set.hops];
 }
 
 /** The pinned routes of one intent. */

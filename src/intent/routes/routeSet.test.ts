@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { computeInboxAddress } from "@tributary/inbox/address";
 import { decodeCctpV2Config } from "@tributary/inbox/cctpV2";
+import { cctpV2Chains, solanaCctpDomain } from "@tributary/inbox/cctpV2Chains";
+import { buildCctpV2Routes } from "@tributary/inbox/cctpV2Routes";
 import { computeRoutesRoot, hashRoute } from "@tributary/inbox/routes";
 import { zeroBytes32, type Hex } from "@tributary/inbox/terms";
 import { sql } from "kysely";
@@ -11,7 +13,7 @@ import { openTestDatabase } from "../../../test/support/database.ts";
 import { insertIntent, randomAddress, TEST_TOKEN } from "../../../test/support/intents.ts";
 import { stationWorld, type StationWorld } from "../../../test/support/stationWorld.ts";
 import { buildCatalog } from "../../catalog/catalog.ts";
-import { routesTo } from "../../catalog/routes.ts";
+import { routesTo, toCatalogRoute } from "../../catalog/routes.ts";
 import { listMissingTokens, saveServedTokens } from "../../catalog/store.ts";
 import type { EvmChainConfig } from "../../config/config.ts";
 import type { Db } from "../../db/database.ts";
@@ -26,6 +28,7 @@ import {
   fromStoredRouteSet,
   hasRouteFrom,
   leavesOf,
+  leavesTo,
   proofOf,
   routesFrom,
   toRoute,
@@ -199,4 +202,18 @@ test("a stored set whose routes have another root is refused, so that no wrong r
   assert.throws(() => fromStoredRouteSet({ ...stored, routes: others }), /have another root/);
   assert.throws(() => fromStoredRouteSet({ ...stored, origins: [] }), /has no origin/);
   assert.throws(() => fromStoredRouteSet({ ...stored, root: `0x${"01".repeat(32)}` as Hex }), /have another root/);
+});
+
+test("D42a the leaves of a payout on Solana are built from the set and the recipient, and never change", () => {
+  const recipient = `0x${"5a".repeat(32)}` as const;
+  const origins = cctpV2Chains.slice(0, 8);
+  const routes = buildCctpV2Routes({ settle: { chainId: 0n, domain: solanaCctpDomain }, origins });
+  const set = buildRouteSet(routes.map((route) => toCatalogRoute(route, { decimals: 6, minimumUnits: 1n })));
+  assert.ok(set);
+  const built = leavesTo(recipient, fromStoredRouteSet(toStoredRouteSet(set)));
+  const published = buildCctpV2Routes({ settle: { chainId: 0n, domain: solanaCctpDomain, recipient }, origins });
+  assert.deepEqual(built.map(toRoute), published);
+  // Addresses that payers have been shown commit to it.
+  const root = "0x890440f25fddd62aaa6113f2b0bd7701f4132ff4bcf9ff7e1747fa2515347a1b";
+  assert.equal(computeRoutesRoot(built.map(toRoute)), root);
 });

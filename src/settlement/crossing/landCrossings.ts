@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { noteRents } from "../../bridge/rent/rentStore.ts";
 import { writeLandings } from "../../bridge/store.ts";
 import type { Db, Tx } from "../../db/database.ts";
 import { array, unnest } from "../../db/parameters.ts";
@@ -199,6 +200,7 @@ class CrossingChanges {
     await writeSettlements(tx, this.#changed);
     const movementIds = this.#changed.flatMap(({ burn_id }) => burn_id ?? []);
     await writeLandings(tx, { movementIds, status, at: this.#at });
+    if (status === "landed") await noteRents(tx, movementIds);
     await writeIntentProgress(
       tx,
       [...this.#intents.values()].filter(({ id }) => this.#changedIntents.has(id)),

@@ -10,9 +10,13 @@ import {
   readCluster,
   readDecimals,
   requireWallet,
+  type SolanaHolding,
   type SolanaInspection,
 } from "../../src/solana/inspectSolana.ts";
 import { requireProgram, type RecoverableInbox } from "../../src/solana/parseSolanaInboxes.ts";
+import { buildSettleCalls } from "../../src/solana/planSolanaRecovery.ts";
+import { planReceipt } from "../../src/solana/receiveOnSolana.ts";
+import type { SignedBurn } from "../../src/bridge/attestation.ts";
 import { byId, createElement, setMessage } from "../dom.ts";
 import { describeError } from "../wallets.ts";
 import { createHttpRequester, readRpcUrl } from "./httpRequester.ts";
@@ -41,6 +45,9 @@ type Connection = { readonly wallet: StandardWallet; readonly account: WalletAcc
 export type SolanaStep = {
   /** Shows the steps if the file has inboxes on Solana, and forgets what was read for another file. */
   load(intents: ParsedIntents): void;
+  inboxes(): readonly RecoverableInbox[];
+  /** Receives a burn for an inbox on the cluster that was read, and settles it. Returns the last signature. */
+  receive(inbox: RecoverableInbox, signed: SignedBurn): Promise<string>;
 };
 
 const rpcInput = byId<HTMLInputElement>("solana-rpc");
@@ -79,7 +86,28 @@ export function setUpSolana(page: SolanaEvents): SolanaStep {
       for (const id of ["solana-status", "solana-act-status"]) setMessage(id, "");
       showRows();
     },
+    inboxes: () => intents.onSolana,
+    receive,
   };
+}
+
+async function receive(recoverable: RecoverableInbox, signed: SignedBurn): Promise<string> {
+  if (sight === undefined || connection === undefined)
+    throw new Error("It is paid out on Solana: show the balances there and connect a wallet, above.");
+  const { request, cluster } = sight;
+  const { address } = connection.account;
+  const onStatus = (text: string) => setMessage("receive-status", text);
+  const sender = { request, cluster, ...connection, onStatus };
+  onStatus("Simulating it …");
+  for (const instructions of (await planReceipt(request, recoverable, { signed, payer: address })) ?? [])
+    await sendWithWallet(sender, { instructions });
+  await inspect();
+  const isOwn = (each: SolanaHolding) => each.recoverable === recoverable && each.isPinned;
+  const holding = sight?.inspection.holdings.find(isOwn);
+  if (holding === undefined) throw new Error("Somebody has received and settled it already. Nothing is left to do.");
+  const signature = await sendWithWallet(sender, { instructions: buildSettleCalls([holding], address) });
+  await look();
+  return signature;
 }
 
 /** The terms of one inbox, for the page's first step. */

@@ -35,7 +35,7 @@ export type BridgeLocation = { readonly chainId: bigint; readonly token: Hex };
  * does not know.
  */
 export function planBridge(
-  { terms, routes }: Pick<VerifiedInbox, "terms" | "routes">,
+  { terms, routes, recipient }: Pick<VerifiedInbox, "terms" | "routes" | "recipient">,
   { chainId, token }: BridgeLocation,
   bridges: readonly CctpV2Chain[] = [],
 ): BridgePlan {
@@ -47,7 +47,13 @@ export function planBridge(
   );
   for (const { route } of usable) {
     // The root of one route is its leaf. The whole root was compared when the input was parsed.
-    const expected = { routesRoot: hashRoute(route), settleChainId, settleToken, cctpV2Chains: bridges };
+    const expected = {
+      routesRoot: hashRoute(route),
+      settleChainId,
+      settleToken,
+      cctpV2Chains: bridges,
+      ...(recipient && { recipient }),
+    };
     const verified = verifyRoutes(routesToWire([route]), expected);
     if (!verified.ok) return { kind: "refused", reason: verified.reason };
   }

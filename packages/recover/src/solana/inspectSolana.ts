@@ -77,6 +77,11 @@ export async function readAccount(request: RpcRequester, address: string): Promi
   return info === undefined ? undefined : decodeBase64(info.data[0]);
 }
 
+/** The program that owns an account; undefined when it does not exist. */
+export async function readOwner(request: RpcRequester, address: string): Promise<string | undefined> {
+  return (await readAccountInfo(request, address))?.owner;
+}
+
 async function readAccountInfo(request: RpcRequester, address: string): Promise<AccountInfo | undefined> {
   const answer = (await request("getAccountInfo", [address, { encoding: "base64", commitment: "confirmed" }])) as {
     value: AccountInfo | null;

@@ -174,7 +174,7 @@ type TokenAccountCall = {
 };
 
 /** Creates an associated token account, and does nothing when it exists. */
-function buildCreateTokenAccount({ payer, owner, mint, tokenProgram }: TokenAccountCall): SolanaInstruction {
+export function buildCreateTokenAccount({ payer, owner, mint, tokenProgram }: TokenAccountCall): SolanaInstruction {
   return {
     program: associatedTokenProgram,
     accounts: [

@@ -28,6 +28,7 @@ const tokenAbi = parseAbi(["function balanceOf(address account) view returns (ui
 const NO_QUOTE: Hex = "0x";
 /** A balance that needs more burns than this waits for a higher limit: each burn costs a transaction on both chains. */
 const BURNS_MAX = 100n;
+const LOOK_MS = 30_000;
 /** What Circle's contracts say to a message whose last block has passed. */
 const EXPIRED = /expired/i;
 
@@ -42,6 +43,7 @@ export function openEvmBridge(context: SenderContext, transmitter: Hex): BridgeS
       }),
     mintOutlook: (item) => findMintOutlook(context, transmitter, item),
     workMax: TRANSACTION_GAS_MAX,
+    lookMs: LOOK_MS,
     prepareMint: (world, item) =>
       prepareCall(world, context, async () => {
         const call = await planMint(context, transmitter, item);

@@ -1,6 +1,7 @@
 import { decodeBase58 } from "@tributary/inbox/solana/base58";
 import { cctpMessenger } from "@tributary/inbox/solana/cctp";
 import type { ProvenCrossing } from "../../reader.ts";
+import type { AccountTransfer } from "../read/transactionTransfers.ts";
 import type { SolanaTransaction } from "../rpc/parseTransaction.ts";
 
 // What the instructions of Circle's programs show of a transaction. A transaction that succeeded has executed all of
@@ -16,8 +17,17 @@ const DATA_LENGTH_MAX = 140;
 /** Who signs for the burned tokens. */
 const OWNER = 0;
 
+/** The mints among the transfers of a transaction. */
+export function toProvenMints(transfers: readonly AccountTransfer[]): ProvenCrossing[] {
+  return transfers.flatMap(({ to: recipient, units, mint }) => {
+    if (mint?.foreignSender === undefined) return [];
+    const { name, foreignSender, feeUnits } = mint;
+    return [{ direction: "in", name, sender: undefined, foreignSender, recipient, units, feeUnits }];
+  });
+}
+
 /** The burns of a transaction, in the order of their execution. */
-export function parseProvenCrossings({ instructions }: Pick<SolanaTransaction, "instructions">): ProvenCrossing[] {
+export function parseProvenBurns({ instructions }: Pick<SolanaTransaction, "instructions">): ProvenCrossing[] {
   return instructions.flatMap(({ program, accounts, data }) => {
     const sender = accounts[OWNER];
     if (program !== cctpMessenger || sender === undefined || data.length > DATA_LENGTH_MAX) return [];

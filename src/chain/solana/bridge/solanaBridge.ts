@@ -4,25 +4,22 @@ import { buildBridge, readonlyMeta, type SolanaInstruction } from "@tributary/in
 import { encodeKey } from "@tributary/inbox/solana/keys";
 import type { SolanaHopTerms } from "@tributary/inbox/solana/terms";
 import { hexToBytes } from "viem";
-import {
-  SettleRefused,
-  type BridgeSender,
-  type BurnItem,
-  type PreparedSettlement,
-  type BurnWorld,
-  type SettleItem,
-} from "../../sender.ts";
+import type { BridgeSender, BurnItem, PreparedSettlement, BurnWorld, SettleItem } from "../../sender.ts";
 import { prepareTransaction } from "../prepareTransaction.ts";
 import { openEventKey } from "../send/feePayer.ts";
+import { COMPUTE_UNITS_MAX } from "../send/permittedMessage.ts";
 import type { SolanaSenderContext } from "../send/senderContext.ts";
 import { toInbox } from "../send/settleTransaction.ts";
 import { lookAgainIfRefused, simulateInstructions, type Outlook } from "../send/simulateSettlement.ts";
+import { findMintOutlook, prepareMint } from "./receiveMint.ts";
+import { prepareReclaim } from "./reclaimEvent.ts";
 
-// Burns inboxes by the inbox program. What the bridge gives on Solana is not received yet.
+// Burns inboxes by the inbox program, and receives what other chains' inboxes burned for one here.
 
 export type HopInbox = SolanaInbox & { readonly terms: SolanaHopTerms };
 
-const NOT_RECEIVED = "this release receives nothing on Solana";
+/** About a third of the time until a block is final. */
+const LOOK_MS = 4_000;
 /** Places in the accounts of a burn: who pays for the message's account, and that account. */
 const [EVENT_PAYER, EVENT] = [8, 16];
 
@@ -33,11 +30,11 @@ export function openSolanaBridge(context: SolanaSenderContext): BridgeSender {
       return "refusal" in outlook ? `bridge_refused ${outlook.refusal}` : undefined;
     },
     prepareBurn: (world, item) => prepareBurn(world, context, item),
-    mintOutlook: async () => ({ kind: "refused", reason: NOT_RECEIVED }),
-    prepareMint: async () => {
-      throw new SettleRefused(NOT_RECEIVED);
-    },
-    workMax: 0n,
+    mintOutlook: (item) => findMintOutlook(context, item),
+    prepareMint: (world, item) => prepareMint(world, context, item),
+    prepareReclaim: (world, burn) => prepareReclaim(world, context, burn),
+    workMax: BigInt(COMPUTE_UNITS_MAX),
+    lookMs: LOOK_MS,
   };
 }
 

@@ -16,6 +16,8 @@ export type Leg = {
   /** Undefined when the instruction does not name it. */
   mint: string | undefined;
   units: bigint;
+  /** Place among the transaction's instructions. */
+  order: number;
 };
 
 const TRANSFER = 3;
@@ -33,19 +35,19 @@ export function findInboxLegs(instructions: readonly Instruction[], program: str
   const legs: Leg[] = [];
   /** The depth of the inbox program's call around the instruction. */
   let around: number | undefined;
-  for (const instruction of instructions) {
+  for (const [order, instruction] of instructions.entries()) {
     if (around !== undefined && instruction.depth <= around) around = undefined;
     if (around === undefined) {
       if (instruction.program === program) around = instruction.depth;
       continue;
     }
     const leg = TOKEN_PROGRAMS.includes(instruction.program) ? parseLeg(instruction) : undefined;
-    if (leg && leg.units > 0n && leg.source !== leg.destination) legs.push(leg);
+    if (leg && leg.units > 0n && leg.source !== leg.destination) legs.push({ ...leg, order });
   }
   return legs;
 }
 
-function parseLeg({ program: tokenProgram, accounts, data }: Instruction): Leg | undefined {
+function parseLeg({ program: tokenProgram, accounts, data }: Instruction): Omit<Leg, "order"> | undefined {
   const bytes = data.length > DATA_LENGTH_MAX ? undefined : decodeBase58(data);
   if (bytes === undefined || bytes.length === 0) return undefined;
   const view = Buffer.from(bytes);

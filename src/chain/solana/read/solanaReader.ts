@@ -9,7 +9,8 @@ import {
   type Transfer,
   type TransferScope,
 } from "../../reader.ts";
-import { parseProvenCrossings } from "../bridge/provenCrossings.ts";
+import { BRIDGE_MINTER } from "../bridge/bridgeMints.ts";
+import { parseProvenBurns, toProvenMints } from "../bridge/provenCrossings.ts";
 import type { SolanaNode } from "../node.ts";
 import { SolanaRpc } from "../rpc/solanaRpc.ts";
 import { isSignature } from "../rpc/values.ts";
@@ -20,6 +21,7 @@ import { Mints } from "./mints.ts";
 import { readHoldings, type AccountUnits } from "./readHoldings.ts";
 import { expectAccounts, readTransfers, toTransfers, type TransferSource } from "./readTransfers.ts";
 import { SlotBlocks } from "./slotBlocks.ts";
+import { findTransfers } from "./transactionTransfers.ts";
 
 const REFERENCE_LENGTH = 32;
 
@@ -44,6 +46,7 @@ export function openSolanaReader(options: SolanaReaderOptions): SolanaReader {
 export class SolanaReader implements SolanaNode {
   readonly caip2: Caip2;
   readonly name: string;
+  readonly mintSender = BRIDGE_MINTER;
   readonly #rpc: SolanaRpc;
   readonly #source: TransferSource;
 
@@ -140,7 +143,7 @@ export class SolanaReader implements SolanaNode {
       blockHash,
       succeeded,
       transfers,
-      crossings: () => parseProvenCrossings(transaction),
+      crossings: () => [...parseProvenBurns(transaction), ...toProvenMints(findTransfers(transaction, this.#source))],
       identityAt: (place) => transfers().find((each) => each.place === place)?.identity,
     };
   }

@@ -1,13 +1,14 @@
 import { isOnCurve } from "@tributary/inbox/solana/curve";
 import { decodeKey } from "@tributary/inbox/solana/keys";
+import { BRIDGE_MINTER, parseBridgeMints, type BridgeMint } from "../bridge/bridgeMints.ts";
 import type { SolanaTransaction, TokenBalance } from "../rpc/parseTransaction.ts";
 import { findInboxLegs, type Leg } from "./inboxLegs.ts";
 import { TOKEN_PROGRAMS } from "./mints.ts";
 import { findTokenAccount } from "../tokenAccount.ts";
 
 // The transfers of one transaction, between owners. Every unit that moves is in exactly one of them: what the inbox
-// program moves is a transfer for each instruction, and what an account gained beyond those is one more. So the list
-// depends on nothing but the transaction.
+// program moves is a transfer for each instruction, what a bridge gave one for each message, and what an account gained
+// beyond those is one more. So the list depends on nothing but the transaction.
 
 export type AccountTransfer = {
   token: string;
@@ -16,6 +17,8 @@ export type AccountTransfer = {
   units: bigint;
   /** Stays the same in whichever block the transaction lands. */
   identity: string;
+  /** Set where a bridge gave the units. */
+  mint?: BridgeMint;
 };
 
 /** Ends the identity of what came in after the last leg. */
@@ -61,22 +64,56 @@ export function findTransfers(transaction: SolanaTransaction, { program }: { pro
       identity: `${leg.source}/${number}`,
     });
   }
-  const moved = new Set(legs.map(({ source }) => source));
-  const incoming = [...holders].map(([account, { owner, mint, gained }]) => {
-    const isMoved = moved.has(account);
+  const lastLegOf = new Map(legs.map(({ source, order }) => [source, order]));
+  const moved = new Set(lastLegOf.keys());
+  const mintsOf = Map.groupBy(parseBridgeMints(transaction), ({ account }) => account);
+  const incoming = [...holders].map(([account, holder]) => {
+    const { owner, mint, gained } = holder;
     const held = after.get(account);
-    const left = isMoved && held?.owner === owner && held.mint === mint ? held.units : 0n;
+    const left = moved.has(account) && held?.owner === owner && held.mint === mint ? held.units : 0n;
     const late = left < gained ? left : gained;
     const from = gained > 0n ? (findSender({ mint, to: owner }, { before, after, moved }) ?? mint) : mint;
     const shared = { token: mint, from, to: owner };
-    return {
+    return separateMints(mintsOf.get(account) ?? [], {
       first: { ...shared, units: gained - late, identity: account },
       late: { ...shared, units: late, identity: `${account}/${AFTER_LEGS}` },
-    };
+      lastLeg: lastLegOf.get(account),
+    });
   });
   const arrived = ({ units }: AccountTransfer) => units > 0n;
-  const [first, late] = [incoming.map((each) => each.first), incoming.map((each) => each.late)];
+  const [first, late] = [incoming.flatMap((each) => each.first), incoming.flatMap((each) => each.late)];
   return [...first.filter(arrived), ...outgoing, ...late.filter(arrived)];
+}
+
+type Incoming = { first: AccountTransfer; late: AccountTransfer; lastLeg: number | undefined };
+
+/**
+ * Takes what a bridge gave out of what came in: what is left is a deposit, whatever else the transaction does. A mint
+ * that came alone has the identity of the account.
+ */
+function separateMints(mints: readonly BridgeMint[], { first, late, lastLeg }: Incoming) {
+  const isLate = ({ order }: BridgeMint) => lastLeg !== undefined && order > lastLeg;
+  const separate = (transfer: AccountTransfer, given: readonly BridgeMint[]): AccountTransfer[] => {
+    const units = given.reduce((sum, mint) => sum + mint.units, 0n);
+    // A wallet may have paid in the same transaction.
+    if (units > transfer.units) return [transfer];
+    const isAlone = given.length === 1 && units === transfer.units;
+    const separated = given.map((mint) => ({
+      ...transfer,
+      from: BRIDGE_MINTER,
+      units: mint.units,
+      identity: isAlone ? transfer.identity : `${transfer.identity}/${mint.nonce}`,
+      mint,
+    }));
+    return [{ ...transfer, units: transfer.units - units }, ...separated];
+  };
+  return {
+    first: separate(
+      first,
+      mints.filter((mint) => !isLate(mint)),
+    ),
+    late: separate(late, mints.filter(isLate)),
+  };
 }
 
 function byAccount(balances: readonly TokenBalance[]): Map<string, TokenBalance> {
@@ -116,7 +153,7 @@ function recipientOf(
   return owner !== undefined && isOnCurve(decodeKey("owner", owner)) ? owner : destination;
 }
 
-/** The owner whose accounts of the mint decreased most, without what the inbox program moved. */
+/** The owner whose accounts of the mint decreased most, without what the inbox program and the bridge moved. */
 function findSender(
   { mint, to }: { mint: string; to: string },
   {
@@ -131,7 +168,7 @@ function findSender(
 ): string | undefined {
   const decreases = new Map<string, bigint>();
   const add = ({ account, owner, mint: token, units }: TokenBalance, sign: bigint) => {
-    if (token !== mint || owner === to || moved.has(account)) return;
+    if (token !== mint || owner === to || owner === BRIDGE_MINTER || moved.has(account)) return;
     decreases.set(owner, (decreases.get(owner) ?? 0n) + sign * units);
   };
   for (const balance of before.values()) add(balance, 1n);

@@ -5,6 +5,8 @@ import { encodeMessage, encodeTransaction, type SolanaMessage } from "@tributary
 import { assert } from "../../../kernel/assert.ts";
 import type { SignedBytes } from "../../outgoing/outgoingStore.ts";
 import { assertPermittedBurn, type BurnRules } from "../bridge/permittedBurn.ts";
+import { assertPermittedReceipt, type ReceiptRules } from "../bridge/permittedReceipt.ts";
+import { assertPermittedReclaim, type ReclaimRules } from "../bridge/permittedReclaim.ts";
 import { assertPermittedOpening, type OpeningRules } from "../priming/permittedOpening.ts";
 import { assertPermitted, type SigningRules } from "./permittedMessage.ts";
 
@@ -28,6 +30,10 @@ export interface FeePayer {
    * signs too.
    */
   signBurn(unsigned: Unsigned, rules: Omit<BurnRules, "feePayer" | "event">, event: EventKey): SignedBytes;
+  /** Throws an Error for a message that does anything but receive one burn for one inbox by Circle's programs. */
+  signReceipt(unsigned: Unsigned, rules: Omit<ReceiptRules, "feePayer">): SignedBytes;
+  /** Throws an Error for a message that does anything but return the rent of one burn's message. */
+  signReclaim(unsigned: Unsigned, rules: Omit<ReclaimRules, "feePayer">): SignedBytes;
   /** Throws an Error for a message that does anything but close one empty inbox whose deposits are burned. */
   signClose(unsigned: Unsigned, rules: Omit<BurnRules, "feePayer" | "event">): SignedBytes;
 }
@@ -83,6 +89,10 @@ export function openFeePayer(keyPair: string): FeePayer {
         (message) => assertPermittedBurn(message, { ...rules, feePayer: address, event: event.address }),
         event,
       ),
+    signReceipt: (unsigned, rules) =>
+      signPermitted(unsigned, (message) => assertPermittedReceipt(message, { ...rules, feePayer: address })),
+    signReclaim: (unsigned, rules) =>
+      signPermitted(unsigned, (message) => assertPermittedReclaim(message, { ...rules, feePayer: address })),
     signClose: (unsigned, rules) =>
       signPermitted(unsigned, (message) =>
         assertPermittedBurn(message, { ...rules, feePayer: address, event: undefined }),
@@ -95,5 +105,13 @@ export function openForeignPayer(address: string): FeePayer {
   const reject = () => {
     throw new Error("a process without the role settle signs nothing");
   };
-  return { address, sign: reject, signOpening: reject, signBurn: reject, signClose: reject };
+  return {
+    address,
+    sign: reject,
+    signOpening: reject,
+    signBurn: reject,
+    signReceipt: reject,
+    signReclaim: reject,
+    signClose: reject,
+  };
 }

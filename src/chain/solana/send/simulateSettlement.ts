@@ -1,4 +1,5 @@
 import type { SolanaInbox } from "@tributary/inbox/solana/address";
+import { cctpTransmitter } from "@tributary/inbox/solana/cctp";
 import { instructionTags, type SolanaInstruction } from "@tributary/inbox/solana/instructions";
 import { associatedTokenProgram } from "@tributary/inbox/solana/keys";
 import type { SettleItem } from "../../sender.ts";
@@ -15,8 +16,15 @@ import {
   withBudget,
 } from "./settleTransaction.ts";
 
-/** A transaction that would settle, without its fees. `computeUnits`: what it would use, and a margin. */
-export type SettlePlan = { readonly instructions: readonly SolanaInstruction[]; readonly computeUnits: number };
+/**
+ * A transaction that would settle, without its fees. `computeUnits`: what it would use, and a margin. `isBare`: it has
+ * no room for a limit and a price of compute units.
+ */
+export type SettlePlan = {
+  readonly instructions: readonly SolanaInstruction[];
+  readonly computeUnits: number;
+  readonly isBare?: boolean;
+};
 
 export type Outlook = { readonly plan: SettlePlan } | { readonly refusal: string };
 
@@ -116,32 +124,44 @@ async function simulate(
  * lamports.
  */
 export async function simulateInstructions(
-  { feePayer: { address: payer }, program: inboxProgram }: SolanaSenderContext,
+  context: SolanaSenderContext,
   node: SolanaNode,
   instructions: readonly SolanaInstruction[],
 ): Promise<Outlook> {
   const budgeted = withBudget({ units: COMPUTE_UNITS_MAX, price: 0n }, instructions);
-  let transaction: Uint8Array;
   try {
-    transaction = unsignedTransaction(payer, budgeted);
+    const simulated = await simulateCalls(context, node, budgeted);
+    if ("computeUnits" in simulated) return { plan: { instructions, ...simulated } };
+    const { failure } = simulated;
+    return { refusal: describeFailure(failure, budgeted[failure.instruction ?? -1]?.program === context.program) };
   } catch (error) {
     if (error instanceof RangeError) return { refusal: error.message };
     throw error;
   }
-  const { failure, computeUnits } = await simulateTransaction(node, transaction);
-  if (failure === undefined) return { plan: { instructions, computeUnits: withMargin(computeUnits) } };
-  const failed = budgeted[failure.instruction ?? -1];
-  const program = failed?.program;
-  const isPayerEmpty =
-    PAYER_FAILURES.test(failure.text) ||
-    ((program === associatedTokenProgram || isBurn(failed, inboxProgram)) && failure.code === TOO_FEW_LAMPORTS);
-  if (isPayerEmpty) throw new Error(`the fee payer ${payer} has too few lamports: ${failure.text}`);
-  return { refusal: describeFailure(failure, program === inboxProgram) };
 }
 
-/** It pays for the account of a message, below the inbox program. */
-function isBurn(instruction: SolanaInstruction | undefined, inboxProgram: string): boolean {
-  return instruction?.program === inboxProgram && instruction.data[0] === instructionTags.bridge;
+/**
+ * What a transaction with exactly these instructions would do by one provider. Throws an Error when the payer has too
+ * few lamports, a RangeError when it is too long.
+ */
+export async function simulateCalls(
+  { feePayer: { address: payer }, program: inboxProgram }: SolanaSenderContext,
+  node: SolanaNode,
+  instructions: readonly SolanaInstruction[],
+): Promise<Pick<SettlePlan, "computeUnits"> | { failure: SimulationFailure }> {
+  const { failure, computeUnits } = await simulateTransaction(node, unsignedTransaction(payer, instructions));
+  if (failure === undefined) return { computeUnits: withMargin(computeUnits) };
+  const failed = instructions[failure.instruction ?? -1];
+  const isPayerEmpty =
+    PAYER_FAILURES.test(failure.text) || (paysRent(failed, inboxProgram) && failure.code === TOO_FEW_LAMPORTS);
+  if (isPayerEmpty) throw new Error(`the fee payer ${payer} has too few lamports: ${failure.text}`);
+  return { failure };
+}
+
+/** It pays for an account: of a token, of a burn's message below the inbox program, or of the number of a receipt. */
+function paysRent(instruction: SolanaInstruction | undefined, inboxProgram: string): boolean {
+  const isBurn = instruction?.program === inboxProgram && instruction.data[0] === instructionTags.bridge;
+  return isBurn || instruction?.program === associatedTokenProgram || instruction?.program === cctpTransmitter;
 }
 
 function withMargin(computeUnits: number): number {

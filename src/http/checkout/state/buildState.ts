@@ -186,7 +186,10 @@ function findHold({ intent }: StateRow, deposits: readonly ShownDeposit[], conte
     const isForeign = reason === "wrong_token" || reason === "wrong_network";
     const rescue = isForeign ? (deposit.chain === payoutChain(intent) ? "now" : "later") : "unknown";
     const from = fromUnixSeconds(intent.recover_after);
-    const isWithinReach = namespaceOf(deposit.chain) === intent.payout_namespace && intent.recovery !== zeroAddress;
+    const isWithinReach =
+      namespaceOf(deposit.chain) === intent.payout_namespace
+        ? intent.recovery !== zeroAddress
+        : intent.hop_recovery !== null;
     const canRescue = rescue !== "unknown" && isWithinReach;
     const isLater = canRescue && rescue === "later" && from > now;
     return {
