@@ -64,6 +64,16 @@ test("every alert rule has a runbook_url, which leads to a page and a heading of
   }
 });
 
+test("commands name the service and the key in one way", () => {
+  const names = PAGES.flatMap((page) =>
+    Array.from(read(page).matchAll(/^ *```sh\n([^]*?)^ *```/gm), ([, block = ""]) => block),
+  ).flatMap((block) =>
+    Array.from(block.matchAll(/^.*\bcurl\b.*$|^ +-[Hd] .*$/gm), ([line]) => line.match(/\$\w+/g) ?? []).flat(),
+  );
+  assert.ok(names.length > 8);
+  assert.deepEqual([...new Set(names)].toSorted(), ["$SERVICE", "$TRIBUTARY_API_KEY"]);
+});
+
 test("the table of rate limits has every operation with its own", () => {
   const rows = read("docs/integrate/errors-and-retries.md").matchAll(
     /^\| (\d+)(?:, and (\d+) for one intent)? \| (`.*`) \|$/gm,

@@ -175,7 +175,6 @@ async function walk(world: DevProcess, folder: string): Promise<number> {
     TRIBUTARY_HOME: folder,
     TRIBUTARY_API_KEY: accounts[0]?.apiKey ?? "",
     SERVICE: baseUrl,
-    BASE_URL: baseUrl,
   });
   for (const page of PAGES) await walked.runPage(page);
   walked.checkReasons();
