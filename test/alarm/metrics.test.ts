@@ -43,7 +43,7 @@ describe("metrics and logs", () => {
     const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
     for (const path of ["config/monitoring/grafana.json", "config/monitoring/alerts.yml", "docs/operate/metrics.md"]) {
       const used = [...read(path).matchAll(/\b(?:tributary|nodejs)_\w+/g)].map(([name]) =>
-        name.replace(/_bucket$/, ""),
+        name.replace(/_(?:bucket|count)$/, ""),
       );
       assert.ok(used.length > 5, path);
       for (const name of used) assert.ok(names.has(name), `${path} uses ${name}`);
