@@ -1010,7 +1010,7 @@ create index holding_stale on holding (chain) where is_stale;
 create index holding_summed on holding (chain, dust_block) where (dust_block >= 0);
 create index holding_unverified on holding (chain, verify_from) where (verify_from is not null);
 
--- crossing: written by src/bridge/rent/rentStore.ts, src/bridge/store.ts
+-- crossing: written by src/bridge/store.ts
 create table crossing (
   movement_id bigint not null,
   intent_id text not null,
@@ -1034,7 +1034,6 @@ create table crossing (
   updated_at timestamptz not null,
   queue smallint default 1 not null,
   proof_tx text not null,
-  reclaim_at timestamptz,
   constraint crossing_pkey primary key (movement_id),
   constraint crossing_check check ((status = 'burned') or (mint is not null)),
   constraint crossing_queue_check check (queue in (1, 2, 3)),
@@ -1049,7 +1048,6 @@ create index crossing_burned on crossing (queue, retry_at, chain, proof_tx) wher
 create index crossing_by_worth on crossing (queue, settle_chain, units, movement_id) where (status = 'attested');
 create unique index crossing_mint on crossing (settle_chain, mint) where (mint is not null);
 create index crossing_of_proof_tx on crossing (chain, proof_tx) where (status = 'burned');
-create index crossing_reclaim on crossing (chain, reclaim_at) where (reclaim_at is not null);
 
 -- bridge_budget: written by src/bridge/store.ts
 create table bridge_budget (
@@ -1302,6 +1300,16 @@ create table postponed (
 );
 create index postponed_block on postponed (chain, block_number);
 create index postponed_inboxes on postponed using gin (inboxes);
+
+-- burn_rent: written by src/bridge/rent/rentStore.ts
+create table burn_rent (
+  movement_id bigint not null,
+  chain text not null,
+  reclaim_at timestamptz not null,
+  constraint burn_rent_pkey primary key (movement_id)
+);
+alter table burn_rent add constraint burn_rent_movement_id_fkey foreign key (movement_id) references movement(id);
+create index burn_rent_due on burn_rent (chain, reclaim_at);
 
 -- listed_deposit: a view
 create view listed_deposit as
