@@ -10,7 +10,7 @@ const FILE = new URL("../packages/client/src/api.generated.ts", import.meta.url)
 type SchemaPart = { readonly [name: string]: unknown };
 
 const DOCUMENT = buildOpenApiDocument("https://pay.example") as Readonly<
-  Record<"paths" | "components" | "info", SchemaPart>
+  Record<"paths" | "webhooks" | "components" | "info", SchemaPart>
 >;
 const SCHEMAS = DOCUMENT.components["schemas"] as Readonly<Record<string, SchemaPart>>;
 
@@ -40,6 +40,9 @@ export type JsonObject = { [name: string]: Json | undefined };
 export type ErrorCode =${errorCodes(operations)};
 
 ${schemas.map(([name, schema]) => `${comment(schema, "")}export type ${name} = ${typeOf(schema, "")};\n`).join("\n")}
+/** An event as it is posted to an endpoint: \`type\` tells what \`data.object\` is. A later service may send further types. */
+export type WebhookEvent = ${webhookTypes()};
+
 ${operations.map(queryType).join("")}/** How operations are called over HTTP. */
 export const OPERATIONS = {
 ${operations.map(operationEntry).join("\n")}
@@ -66,6 +69,14 @@ export type Methods<Options, KeyedOptions> = {
 ${operations.map(methodEntry).join("\n")}
 };
 `;
+}
+
+/** The schemas of what is posted to endpoints. */
+function webhookTypes(): string {
+  const names = [...JSON.stringify(DOCUMENT.webhooks).matchAll(/"schema":\{"\$ref":"[^"]*\/(\w+)"/g)].map(
+    ([, name]) => name,
+  );
+  return [...new Set(names)].join(" | ");
 }
 
 type DescribedOperation = { path: string; method: string; operation: SchemaPart };

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { readFeedOf } from "../../test/support/events.ts";
 import { databases, openTestDatabase } from "../../test/support/database.ts";
 import { insertAccount } from "../../test/support/intents.ts";
 import { stationWorld } from "../../test/support/stationWorld.ts";
@@ -8,7 +9,6 @@ import { systemEntropy } from "../kernel/entropy.ts";
 import type { NewEvent } from "./event.ts";
 import { showEventData } from "./showEvent.ts";
 import { appendEvents } from "./store.ts";
-import { listEvents } from "./listEvents.ts";
 import { assignEventSequences } from "./assignEventSequences.ts";
 
 const at = new Date("2026-11-01T12:00:00Z");
@@ -34,7 +34,7 @@ for (const kind of databases) {
     const append = (events: NewEvent[]) =>
       db.transaction((tx) => appendEvents(tx, { entropy: systemEntropy }, { events, at }));
     const sequences = async (accountId: string) => {
-      const events = await listEvents(db, { accountId, afterSequence: 0n, limit: 100 });
+      const events = await readFeedOf(db, { accountId });
       return events.map(({ sequence, data }) => `${sequence} ${labelOf(data)}`);
     };
 
@@ -101,15 +101,11 @@ test("D32 an event that commits late gets a sequence after those already read", 
   await started.promise;
   await db.transaction((tx) => appendEvents(tx, { entropy: systemEntropy }, { events: [event(account, "early")], at }));
   await assignEventSequences(stationWorld(db));
-  const first = await listEvents(db, { accountId: account, afterSequence: 0n, limit: 10 });
+  const first = await readFeedOf(db, { accountId: account });
   slow.resolve();
   await late;
   await assignEventSequences(stationWorld(db));
-  const after = await listEvents(db, {
-    accountId: account,
-    afterSequence: BigInt(first.at(-1)?.sequence ?? 0),
-    limit: 10,
-  });
+  const after = await readFeedOf(db, { accountId: account, after: first.at(-1)?.sequence ?? 0 });
   await db.close();
   const labels = [first, after].map((page) => page.map(({ data }) => labelOf(data)));
   assert.deepEqual(labels, [["early"], ["late"]]);

@@ -8,20 +8,6 @@ import { EVENT_TYPES } from "./event.ts";
 import { RESTORED_SKIP } from "./store.ts";
 import { shownColumns, showEvent, type EventRecord, type ShownEventRow } from "./showEvent.ts";
 
-export type EventQuery = { accountId: string; afterSequence: bigint; limit: number; intentId?: string };
-
-/** Lists an account's events after a sequence, in order and without gaps. */
-export async function listEvents(db: Db, query: EventQuery): Promise<EventRecord[]> {
-  const { rows } = await sql<ShownEventRow>`
-    select ${sql.raw(shownColumns("event"))}
-    from event left join intent on intent.seq = event.intent_number
-    where event.account_number = (select number from account where id = ${query.accountId})
-      and event.sequence is not null and event.sequence > ${query.afterSequence}
-      and ${query.intentId === undefined ? sql`true` : ofIntent(query.intentId)}
-    order by event.sequence limit ${query.limit}`.execute(db.root);
-  return rows.map(showEvent);
-}
-
 export type LatestEventsQuery = {
   /** Undefined: events of every account. */
   accountId: string | undefined;

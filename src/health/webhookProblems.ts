@@ -27,13 +27,16 @@ type Row = {
   waiting: Date | null;
 };
 
-/** What the feed and the webhooks wait for. Each part reads a few rows of a partial index. */
+/**
+ * What the feed and the webhooks wait for. An endpoint that its merchant or its own answer disabled fails no more. Each
+ * part reads a few rows of a partial index.
+ */
 export async function readWebhookProblems({ db, clock }: Pick<World, "db" | "clock">): Promise<WebhookProblems> {
   const now = clock.now();
   const { rows } = await sql<Row>`
     with failing as (
       select id, account_id, failing_since from webhook_endpoint
-      where failing_since <= ${addMs(now, -FAILING_MS)} and deleted_at is null and disabled_reason is distinct from 'requested'
+      where failing_since <= ${addMs(now, -FAILING_MS)} and deleted_at is null and coalesce(disabled_reason, 'failing') = 'failing'
       order by failing_since limit ${COUNT_MAX}
     )
     select (select count(*)::int from failing) as failing,

@@ -8,7 +8,8 @@ import type { NamespaceDefault } from "../merchant/namespaceDefault.ts";
 import { setAccountStatus } from "../merchant/setAccountStatus.ts";
 import { updateAccount as updateMerchant } from "../merchant/updateAccount.ts";
 import { findAccount, type AccountRow } from "../merchant/store.ts";
-import { secretText } from "../webhook/endpoint/endpoint.ts";
+import { requireUrl, secretText } from "../webhook/endpoint/endpoint.ts";
+import { readAccountWebhooks } from "../webhook/notice/accountWebhooks.ts";
 import { setNotifyUrl, type Notification } from "../webhook/notice/setNotifyUrl.ts";
 import type { World } from "../world.ts";
 import { findChainByName, unknownChainMessage } from "../config/chainName.ts";
@@ -90,10 +91,26 @@ export const listAccounts = defineOperatorOperation({
   },
 });
 
+export type AccountDetails = AccountOutput & {
+  /** The last sequence of its feed, which is the number of its events unless a sequence skipped. */
+  lastEventSequence: number;
+  webhookEndpoints: { enabled: number; disabled: number };
+  notifyUrl: string | null;
+};
+
 export const showAccount = defineOperatorOperation({
   effect: "read",
   input: { accountId: requiredText },
-  run: async (world, { accountId }) => toAccountOutput(await getAccount(world, accountId)),
+  async run(world, { accountId }): Promise<AccountDetails> {
+    const account = toAccountOutput(await getAccount(world, accountId));
+    const { lastSequence, enabled, disabled, notifyUrl } = await readAccountWebhooks(world.db, accountId);
+    return {
+      ...account,
+      lastEventSequence: Number(lastSequence),
+      webhookEndpoints: { enabled, disabled },
+      notifyUrl,
+    };
+  },
 });
 
 export type AccountChangeOutput = WarnedAccount & {
@@ -126,7 +143,7 @@ export const changeAccount = defineOperatorOperation({
     const evmDefault = readDefault(world, "eip155", { chain: input.evmChain, wallet: input.evmWallet });
     const solanaDefault = readDefault(world, "solana", { chain: input.solanaChain, wallet: input.solanaWallet });
     const url = input.notifyUrl === undefined ? undefined : orNull(input.notifyUrl);
-    const notification = url === undefined ? undefined : await setNotifyUrl(world, { accountId, url });
+    if (url !== undefined && url !== null) requireUrl(world.config, url, "notifyUrl");
     const { before, after } = await updateMerchant(world, {
       accountId,
       change: {
@@ -143,6 +160,8 @@ export const changeAccount = defineOperatorOperation({
       },
     });
     const warnings = await warnOfRecovery(world, after);
+    // Last: its secret is shown once, and no other field may fail any more.
+    const notification = url === undefined ? undefined : await setNotifyUrl(world, { accountId, url });
     return {
       ...toAccountOutput(after),
       ...(notification === undefined ? {} : { notification: notification && toNotificationOutput(notification) }),

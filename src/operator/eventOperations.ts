@@ -1,9 +1,4 @@
-import {
-  findAccountOfEvent,
-  listEvents as listAccountEvents,
-  listLatestEvents,
-  type AccountEvent,
-} from "../event/listEvents.ts";
+import { findAccountOfEvent, listLatestEvents, readFeed, type AccountEvent } from "../event/listEvents.ts";
 import type { World } from "../world.ts";
 import { getAccount } from "./accountOperations.ts";
 import { UsageError } from "./errors.ts";
@@ -38,7 +33,7 @@ export const listEvents = defineOperatorOperation({
     const accountId = await resolveAccount(world, { intentId, accountId: given.accountId });
     // The sequences first: an event between the two reads then appears in both, and none is missing.
     const sequences = await readSequences(world, accountId);
-    if (after !== undefined) return listFollowing(world, { accountId, intentId }, { sequences, after });
+    if (after !== undefined) return listFollowing(world, { intentId }, { sequences, after });
     if (cursor !== undefined) await requireCursor(world, cursor, accountId);
     const limit = limitOf(given);
     const rows = await listLatestEvents(world.db, { accountId, intentId, beforeId: cursor, limit: limit + 1 });
@@ -72,20 +67,18 @@ async function readSequences({ db }: World, accountId: string | undefined): Prom
 
 async function listFollowing(
   world: World,
-  { intentId }: Filter,
+  { intentId }: Pick<Filter, "intentId">,
   { sequences, after }: { sequences: Record<string, number>; after: ReadonlyMap<string, number> },
 ): Promise<EventPage> {
   const page: EventPage = { events: [], after: {}, nextCursor: null };
-  for (const accountId of Object.keys(sequences)) {
+  for (const [accountId, last] of Object.entries(sequences)) {
     const from = after.get(accountId) ?? 0;
-    const events = await listAccountEvents(world.db, {
-      accountId,
-      afterSequence: BigInt(from),
-      limit: FOLLOWING_MAX,
-      ...(intentId === undefined ? {} : { intentId }),
-    });
+    page.after[accountId] = from;
+    if (last <= from) continue;
+    const query = { accountId, after: BigInt(from), limit: FOLLOWING_MAX, types: undefined, intentId };
+    const { events, nextAfter } = await readFeed(world.db, query);
     page.events.push(...events.map((event) => ({ accountId, ...event })));
-    page.after[accountId] = events.at(-1)?.sequence ?? from;
+    page.after[accountId] = Number(nextAfter);
   }
   page.events.sort((one, other) => one.createdAt.localeCompare(other.createdAt) || one.sequence - other.sequence);
   return page;

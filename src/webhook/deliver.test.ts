@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, test } from "node:test";
+import { readFeedOf } from "../../test/support/events.ts";
 import { databases, openTestDatabase } from "../../test/support/database.ts";
 import {
   hasSignature,
@@ -11,7 +12,6 @@ import {
 import { sql } from "kysely";
 import type { Db } from "../db/database.ts";
 import { assignEventSequences } from "../event/assignEventSequences.ts";
-import { listEvents } from "../event/listEvents.ts";
 import { DAY_MS } from "../kernel/clock.ts";
 import { changeEndpoint, createEndpoint, deleteEndpoint, rotateSecret } from "./endpoint/manageEndpoints.ts";
 import { listEndpointRows, markBehind } from "./endpoint/endpointStore.ts";
@@ -47,7 +47,7 @@ for (const kind of databases) {
           labels.map((label) => ({ intentNumber: intent === null ? null : (intents[intent]?.seq ?? 0n), label })),
         );
       const rowOf = async () => (await listEndpointRows(db.root, accountId))[0];
-      const feed = () => listEvents(db, { accountId, afterSequence: 0n, limit: 1_000 });
+      const feed = () => readFeedOf(db, { accountId });
       return { url, accountId, endpoint, key, append, rowOf, feed };
     }
 
@@ -67,7 +67,7 @@ for (const kind of databases) {
       await webhooks.appendChanges(accountId, [{ intentNumber: null, label: "second" }]);
       await webhooks.work();
       assert.deepEqual(labels().toSorted(), ["first", "second", "second"]);
-      const events = await listEvents(db, { accountId, afterSequence: 0n, limit: 10 });
+      const events = await readFeedOf(db, { accountId });
       const [first] = receiver.received;
       assert.deepEqual([first?.event, first?.id], [events[0], events[0]?.id]);
       const ofLate = receiver.received.filter((each) => hasSignature(each, late.secret));

@@ -1,7 +1,13 @@
 import type { Outbound } from "../kernel/outbound/outbound.ts";
 import type { World } from "../world.ts";
 import { addDeliveries, findOldest, findOldestSequence, listDue, type DueDelivery } from "./deliveryStore.ts";
-import { leaseEndpoints, lockEndpoint, updateEndpoint, type EndpointLease } from "./endpoint/endpointStore.ts";
+import {
+  leaseEndpoints,
+  lockEndpoint,
+  renewLeases,
+  updateEndpoint,
+  type EndpointLease,
+} from "./endpoint/endpointStore.ts";
 import { recordTries, type FinishedTry } from "./recordTries.ts";
 import { tryDelivery } from "./tryDelivery.ts";
 
@@ -24,6 +30,8 @@ const SLICE_MS = 5_000;
 const LOOK_MS = 50;
 const FAILING_LOOK_MS = 1_000;
 const SHUTDOWN_MS = 2_000;
+/** How often the leases of running deliveries are renewed: some renewals may fail before a lease ends. */
+const RENEW_MS = 2_000;
 
 /**
  * Delivers to endpoints for as long as each has due events. A lease keeps other processes away; its token keeps a
@@ -37,12 +45,19 @@ export class WebhookDeliverer {
     slow: new Set<Promise<void>>(),
   };
 
+  readonly #leases = new Set<EndpointLease>();
+  #renewedAtMs = 0;
+
   constructor(world: DeliverWorld) {
     this.#world = world;
   }
 
-  /** Starts the delivery to endpoints that wait, within the limits. Returns whether more may wait. */
+  /**
+   * Renews the leases of running deliveries when it is time, then starts the delivery to endpoints that wait, within the
+   * limits. Returns whether more may wait.
+   */
   async start(ending: AbortSignal): Promise<boolean> {
+    await this.#renew();
     const isMore = [
       await this.#lease(this.#running.healthy, { isFailing: false, max: HEALTHY_MAX, ending }),
       await this.#lease(this.#running.failing, { isFailing: true, max: FAILING_MAX, ending }),
@@ -59,6 +74,14 @@ export class WebhookDeliverer {
   async drain(): Promise<void> {
     const { healthy, failing, slow } = this.#running;
     await Promise.all([...healthy, ...failing, ...slow]);
+  }
+
+  async #renew(): Promise<void> {
+    const { clock, db } = this.#world;
+    const nowMs = clock.monotonicMs();
+    if (nowMs - this.#renewedAtMs < RENEW_MS) return;
+    this.#renewedAtMs = nowMs;
+    if (this.#leases.size > 0) await renewLeases(db, { leases: [...this.#leases], at: clock.now() });
   }
 
   async #lease(
@@ -81,11 +104,13 @@ export class WebhookDeliverer {
           this.#world.log.warn({ err: error, endpoint: lease.endpoint.id }, "delivering webhooks failed, retrying");
         })
         .finally(() => {
+          this.#leases.delete(lease);
           running.delete(task);
           this.#running.slow.delete(task);
           this.#world.wake.notify("webhooks");
         });
       running.add(task);
+      this.#leases.add(lease);
     }
     return leases.length === limit;
   }

@@ -22,8 +22,8 @@ const REPORT_AFTER_MS = DISABLE_AFTER_MS / 2;
 /** An endpoint that failures disabled is tried again once in this time. */
 export const HEAL_WAIT_MS = DAY_MS;
 
-/** Longer than a slice of deliveries and the longest request together. */
-export const LEASE_MS = 60_000;
+/** So long after the end of a process, others take over its endpoints. A process that runs renews its leases. */
+export const LEASE_MS = 8_000;
 
 /** Times of `due_since` above this one were written before a clock stepped back: what they belong to is due. */
 export function latestSince(at: Date): Date {

@@ -92,6 +92,18 @@ for (const kind of databases) {
         await webhooks.work();
       }
       assert.deepEqual(await alarms(), []);
+      // An endpoint that says itself that it is gone is nothing that an operator can mend.
+      receiver.behave = () => 500;
+      for (let hours = 0; hours < 66; hours += 6) {
+        await append(`again at ${hours}`);
+        await webhooks.work();
+        webhooks.clock.advance(6 * HOUR_MS);
+      }
+      assert.equal((await alarms()).length, 1);
+      receiver.behave = () => 410;
+      webhooks.clock.advance(DAY_MS);
+      await webhooks.work();
+      assert.deepEqual(await alarms(), []);
       await setNotifyUrl(webhooks.world, { accountId, url: null });
       await assert.rejects(setNotifyUrl(webhooks.world, { accountId, url: "http://10.0.0.1/" }), {
         param: "notifyUrl",

@@ -1,19 +1,22 @@
 import assert from "node:assert/strict";
+import type { ServerResponse } from "node:http";
 import { after, before, beforeEach, describe, test } from "node:test";
 import { sql } from "kysely";
+import { readFeedOf } from "../../test/support/events.ts";
 import { databases, openTestDatabase } from "../../test/support/database.ts";
 import { hasSignature, insertAccountWithIntents, openWebhooks, Receiver } from "../../test/support/webhooks.ts";
 import type { Db } from "../db/database.ts";
 import { assignEventSequences } from "../event/assignEventSequences.ts";
-import { listEvents } from "../event/listEvents.ts";
 import { DAY_MS } from "../kernel/clock.ts";
+import { WebhookDeliverer } from "./deliver.ts";
 import { fanOut } from "./fanOut.ts";
-import { createEndpoint, rotateSecret } from "./endpoint/manageEndpoints.ts";
-import { leaseEndpoints, listEndpointRows } from "./endpoint/endpointStore.ts";
+import { changeEndpoint, createEndpoint, rotateSecret } from "./endpoint/manageEndpoints.ts";
+import { leaseEndpoints, listEndpointRows, renewLeases } from "./endpoint/endpointStore.ts";
 import { listDeliveries } from "./listDeliveries.ts";
 import { redeliver, sendTest } from "./redeliver.ts";
 
 const HOUR_MS = 3_600_000;
+const TAKEOVER_MS_MAX = 9_000;
 
 for (const kind of databases) {
   describe(`turns of webhooks on ${kind}`, () => {
@@ -93,6 +96,45 @@ for (const kind of databases) {
       assert.deepEqual(await lease(), []);
       webhooks.clock.advance(61_000);
       assert.equal(count(await lease(), shop.accountId), 8);
+    });
+
+    test("a delivery keeps its lease while it runs, and is taken over soon after its process ends", async (t) => {
+      t.after(tearDown);
+      const shop = await openShop(1);
+      await shop.append(null, "one");
+      const answers: ServerResponse[] = [];
+      receiver.behave = (_event, response) => void answers.push(response);
+      while (!(await assignEventSequences(webhooks.world)).isDone);
+      while (!(await fanOut(webhooks.world)).isDone);
+      const steal = () => leaseEndpoints(db, { at: webhooks.clock.now(), isFailing: false, limit: 64, accountMax: 8 });
+      const ending = new AbortController();
+      const deliverer = new WebhookDeliverer(webhooks.world);
+      await deliverer.start(ending.signal);
+      for (let seconds = 0; seconds < 30; seconds += 5) {
+        webhooks.clock.advance(5_000);
+        await deliverer.start(ending.signal);
+        assert.deepEqual(await steal(), []);
+      }
+      webhooks.clock.advance(TAKEOVER_MS_MAX);
+      assert.equal((await steal()).length, 1, "its process has renewed nothing for so long");
+      await deliverer.start(ending.signal);
+      webhooks.clock.advance(TAKEOVER_MS_MAX);
+      assert.equal((await steal()).length, 1, "a lease of another process is not renewed");
+      for (const response of answers) response.writeHead(204).end();
+      await deliverer.drain();
+    });
+
+    test("an endpoint that is disabled during a delivery gets no turn by the renewed lease", async (t) => {
+      t.after(tearDown);
+      const shop = await openShop(1);
+      await shop.append(null, "one");
+      while (!(await assignEventSequences(webhooks.world)).isDone);
+      while (!(await fanOut(webhooks.world)).isDone);
+      const at = webhooks.clock.now();
+      const leases = await leaseEndpoints(db, { at, isFailing: false, limit: 64, accountMax: 8 });
+      await changeEndpoint(webhooks.world, shop.key, { status: "disabled" });
+      await renewLeases(db, { leases, at });
+      assert.equal((await shop.rows())[0]?.due_at, null);
     });
 
     test("an endpoint with a backlog has its next turn behind the endpoints that wait", async (t) => {
@@ -231,7 +273,7 @@ for (const kind of databases) {
       await sql`insert into webhook_delivery (endpoint_number, event_position, sequence, is_replay, status, tries, created_at)
         select endpoint_number, event_position, sequence, true, 'pending', 0, created_at
         from webhook_delivery, generate_series(1, 10100) where endpoint_number = ${endpointNumber}`.execute(db.root);
-      const [event] = await listEvents(db, { accountId: shop.accountId, afterSequence: 0n, limit: 1 });
+      const [event] = await readFeedOf(db, { accountId: shop.accountId });
       const list = (query: object) =>
         listDeliveries(db, {
           endpointNumber,

@@ -44,6 +44,26 @@ describe("accounts, lists and the status", () => {
     );
   });
 
+  test("accounts show has the URL of notices, which a refused change leaves, and how many endpoints there are", async () => {
+    type Details = { notifyUrl: string | null; webhookEndpoints: object; lastEventSequence: number };
+    const create = ["accounts", "create", "Shop", "--chain", "dev-one", "--wallet", WALLET, "--fee-bps", "7"];
+    const { accountId } = await json<Account>(...create);
+    const update = (...words: string[]) => run("accounts", "update", accountId, ...words);
+    assert.match(
+      (await update("--notify-url", "http://127.0.0.1:9/one")).out,
+      /signed with\s+whsec_\S+ \(shown once\)/,
+    );
+    const refused = await update("--notify-url", "http://127.0.0.1:9/two", "--fee-bps", "5", "--recovery", "nobody");
+    assert.notEqual(refused.code, 0);
+    assert.notEqual((await update("--notify-url", "ftp://127.0.0.1/", "--fee-bps", "5")).code, 0);
+    await json("webhooks", "create", accountId, "http://127.0.0.1:9/hooks");
+    const shown = await json<Details & Account>("accounts", "show", accountId);
+    assert.deepEqual(
+      [shown.notifyUrl, shown.webhookEndpoints, shown.lastEventSequence, shown.feeBps],
+      ["http://127.0.0.1:9/one", { enabled: 1, disabled: 0 }, 0, 7],
+    );
+  });
+
   test("a payout wallet that is a contract, without a recovery key, is warned about, by doctor too", async () => {
     const contract = "0x00000000000000000000000000000000000c0de5";
     const [chain] = world.dev.ready.chains;

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
+import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
@@ -96,6 +97,27 @@ describe("webhooks", () => {
     assert.match((await run("webhooks", "redeliver", id, "--from", "1")).err, /--from and --to/);
     assert.match((await run("webhooks", "update", id, "--status", "paused")).err, /--status must be/);
     assert.match((await run("webhooks", "deliveries", id, "--status", "x")).err, /--status must be/);
+  });
+
+  test("events tail shows what the feed of its account shows, the latest first and then each new one", async () => {
+    const { accountId, client } = await open();
+    const { intentId: other } = await client.createPaymentIntent();
+    while ((await client.listEvents()).data.length === 0) await delay(50);
+    const tail = spawnCli(["events", "tail", "--account", accountId, "--json"], world.variables);
+    assert.ok(tail.stdout !== null);
+    const shown: { id: string; intentId: string }[] = [];
+    for await (const line of createInterface({ input: tail.stdout })) {
+      shown.push(JSON.parse(line) as (typeof shown)[number]);
+      if (shown.length === 1) await client.archivePaymentIntent(other);
+      if (shown.length === 2) await client.createPaymentIntent();
+      if (shown.length === 3) break;
+    }
+    tail.kill("SIGTERM");
+    const { data } = await client.listEvents();
+    assert.deepEqual(
+      shown.map(({ id }) => id),
+      data.map(({ id }) => id),
+    );
   });
 
   test("D33 listen forwards each event with a valid signature, beginning with the next one", async () => {

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createClient, type TributaryClient } from "@tributary/client";
+import { webhooks } from "@tributary/client/webhooks";
 import { paginate } from "@tributary/client/paginate";
-import type { CreatedPaymentIntent, Deposit, PaymentIntent } from "@tributary/client/types";
+import type { CreatedPaymentIntent, Deposit, PaymentIntent, WebhookEvent } from "@tributary/client/types";
 
 // The compiler checks this file: lines marked with @ts-expect-error must fail, all others must compile.
 
@@ -54,6 +55,25 @@ export async function invalidCalls(client: TributaryClient): Promise<void> {
   const token: unknown = (await client.getPaymentIntent("pi_1")).widgetToken;
   // @ts-expect-error the status does not exist
   if ((await client.getPaymentIntent("pi_1")).status === "paid") assert.ok(units && token);
+}
+
+export async function webhookEvents(body: string, headers: Headers): Promise<string> {
+  const event: WebhookEvent = await webhooks.verify(body, headers, "whsec_AAAA");
+  // @ts-expect-error what the object is follows from the type
+  assert.ok(event.data.object.amounts);
+  switch (event.type) {
+    case "payment_intent.settled":
+      return event.data.object.status;
+    case "deposit.counted":
+      return event.data.object.amountUnits;
+    case "webhook_endpoint.test":
+      return event.data.object.url;
+    // @ts-expect-error no event has this type
+    case "payment_intent.shipped":
+      return "";
+    default:
+      return event.type;
+  }
 }
 
 test("the client has createPaymentIntent at runtime", () => {

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Db } from "../../src/db/database.ts";
+import { readFeed } from "../../src/event/listEvents.ts";
 import { appendEvents } from "../../src/event/store.ts";
 import type { World } from "../../src/world.ts";
 import { shownColumns, showEvent, type EventRecord, type ShownEventRow } from "../../src/event/showEvent.ts";
@@ -18,6 +19,15 @@ export async function listEventsOf(
 /** The types of the events of an intent, in the same order. */
 export async function listEventTypesOf(db: Db, intentId: string): Promise<string[]> {
   return (await listEventsOf(db, intentId)).map(({ type }) => type);
+}
+
+/** An account's feed behind a sequence. */
+export async function readFeedOf(
+  db: Db,
+  { accountId, after = 0, intentId }: { accountId: string; after?: number; intentId?: string },
+): Promise<EventRecord[]> {
+  const query = { accountId, after: BigInt(after), limit: 1_000, types: undefined, intentId };
+  return (await readFeed(db, query)).events;
 }
 
 /** Appends events of an account itself, which stand for any others. */

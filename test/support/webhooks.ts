@@ -74,6 +74,7 @@ function movableClock(): MovableClock {
   return {
     ...systemClock,
     now: () => addMs(systemClock.now(), aheadMs),
+    monotonicMs: () => systemClock.monotonicMs() + Math.max(0, aheadMs),
     advance: (durationMs) => {
       aheadMs += durationMs;
     },

@@ -791,12 +791,12 @@ export type SettlementEvent = {
   };
 };
 
-/** An endpoint fails or was disabled. */
+/** An endpoint fails or was disabled, or its merchant asked for a test. */
 export type WebhookEndpointEvent = {
   /** Opaque. */
   id: string;
   object: "event";
-  type: "webhook_endpoint.failing" | "webhook_endpoint.disabled";
+  type: "webhook_endpoint.failing" | "webhook_endpoint.disabled" | "webhook_endpoint.test";
   /** From 1 and without gaps, per account. 0 for a test event, which is in no feed. */
   sequence: number;
   livemode: boolean;
@@ -1136,6 +1136,9 @@ export type ReplacePageOriginsBody = {
   /** The whole list: scheme, host and port, without a path and without wildcards. An empty list allows no page. */
   origins: string[];
 };
+
+/** An event as it is posted to an endpoint: `type` tells what `data.object` is. A later service may send further types. */
+export type WebhookEvent = PaymentIntentEvent | SourceInboxEvent | DepositEvent | SettlementEvent | AccountEvent | WebhookEndpointEvent;
 
 export type ListPaymentIntentsQuery = {
   /** The maximum number of entries on a page. */

@@ -1,21 +1,8 @@
 // Webhooks as Standard Webhooks signs them. It needs WebCrypto alone, so it runs in Node, in workers and on the edge.
 
-/** An event as it is delivered. `data.object` is the resource after the change. */
-export type WebhookEvent = {
-  /** Equal on every try: the key by which a receiver tells repeats. */
-  readonly id: string;
-  readonly object: "event";
-  readonly type: string;
-  readonly livemode: boolean;
-  readonly createdAt: string;
-  /** Null for events of the account itself. */
-  readonly intentId: string | null;
-  readonly merchantReference: string | null;
-  readonly data: {
-    readonly object: Readonly<Record<string, unknown>>;
-    readonly previous: Readonly<Record<string, unknown>> | null;
-  };
-};
+import type { WebhookEvent } from "./api.generated.ts";
+
+export type { WebhookEvent };
 
 export type WebhookRefusal =
   | "missing_header"

@@ -58,7 +58,13 @@ export const accountsShow = operatorCommand({
   help: "Show every field of a merchant account",
   positionals: [ACCOUNT],
   examples: ["tributary accounts show acct_3x7…"],
-  print: (account, { terminal }) => formatFields(terminal, toAccountFields(account)),
+  print: (account, { terminal }) =>
+    formatFields(terminal, [
+      ...toAccountFields(account),
+      ["last event", String(account.lastEventSequence)],
+      ["webhooks", `${account.webhookEndpoints.enabled} enabled, ${account.webhookEndpoints.disabled} disabled`],
+      ["notices", account.notifyUrl ?? "none"],
+    ]),
 });
 
 export const accountsSuspend = operatorCommand({

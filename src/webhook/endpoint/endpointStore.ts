@@ -1,6 +1,7 @@
 import { sql, type Insertable, type UpdateObject } from "kysely";
 import type { Db, Tx } from "../../db/database.ts";
 import type { Schema } from "../../db/schema.ts";
+import { unnest } from "../../db/parameters.ts";
 import { addMs } from "../../kernel/clock.ts";
 import { idPattern } from "../../kernel/ids.ts";
 import { latestSince, LEASE_MS } from "../delivery.ts";
@@ -151,6 +152,26 @@ export async function leaseEndpoints(db: Db, request: LeaseRequest): Promise<End
         and ${isFree} and deleted_at is null for update skip locked)
     returning *`.execute(db.root);
   return rows.map((endpoint) => ({ endpoint, token: endpoint.lease_token }));
+}
+
+/**
+ * Prolongs leases. One that has ended meanwhile stays as it is, and an endpoint that was disabled gets no turn by it.
+ */
+export async function renewLeases(
+  db: Db,
+  { leases, at }: { leases: readonly EndpointLease[]; at: Date },
+): Promise<void> {
+  const until = addMs(at, LEASE_MS);
+  const rows = unnest(
+    "held",
+    leases.map(({ endpoint: { number }, token }) => ({ number, token })),
+    { number: "int4", token: "int8" },
+  );
+  await sql`/* named: renew_webhook_leases */
+    update webhook_endpoint set leased_until = ${until},
+      due_at = case when due_at is not null then ${until}::timestamptz end, due_since = case when due_at is not null then ${at}::timestamptz end
+    from ${rows} where webhook_endpoint.number = held.number and lease_token = held.token and leased_until is not null
+      and deleted_at is null`.execute(db.root);
 }
 
 /** Deletes endpoints that were deleted before a time and have no delivery left, at most `limit`. */

@@ -16,7 +16,7 @@ export async function addNotice(tx: Tx, world: { entropy: Entropy }, { endpoint,
   await sql`
     insert into account_notice (id, account_id, type, webhook_endpoint_id, message, at, tries, due_at)
     select ${newId("evt", world.entropy)}, account_id, ${type}, ${endpoint.id}, ${message}, ${at}, 0, ${at}
-    from account_notification where account_id = ${endpoint.account_id}`.execute(tx);
+    from account_notification where account_id = ${endpoint.account_id} for share`.execute(tx);
 }
 
 export async function saveNotification(tx: Tx, row: Insertable<AccountNotificationTable>): Promise<void> {
@@ -28,10 +28,10 @@ export async function saveNotification(tx: Tx, row: Insertable<AccountNotificati
     .execute();
 }
 
-/** Notices that wait have nowhere to go any more. */
+/** Notices that wait have nowhere to go any more. Nothing adds one once the first statement holds its lock. */
 export async function deleteNotification(tx: Tx, accountId: string): Promise<void> {
-  await tx.deleteFrom("account_notice").where("account_id", "=", accountId).execute();
   await tx.deleteFrom("account_notification").where("account_id", "=", accountId).execute();
+  await tx.deleteFrom("account_notice").where("account_id", "=", accountId).execute();
 }
 
 export type DueNotice = Selectable<AccountNoticeTable> & { url: string; secret: Uint8Array };

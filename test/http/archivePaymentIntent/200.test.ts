@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assignEventSequences } from "../../../src/event/assignEventSequences.ts";
-import { listEvents } from "../../../src/event/listEvents.ts";
+import { readFeedOf } from "../../support/events.ts";
 import { assertFault, SETTLE_CHAIN_ID, testApi, type Merchant, type TestApi } from "../../support/api.ts";
 
 const URL = "/api/v1/intents";
 
 async function eventsOf(api: TestApi, merchant: Merchant, intentId: string) {
   await assignEventSequences(api.world);
-  return listEvents(api.world.db, { accountId: merchant.accountId, afterSequence: 0n, limit: 100, intentId });
+  return readFeedOf(api.world.db, { accountId: merchant.accountId, intentId });
 }
 
 test("D3 an archived intent shows its status and time, and is still read and listed", async () => {

@@ -1,7 +1,7 @@
-import { EVENT_TYPES, type EventType } from "../../../event/event.ts";
+import { EVENT_TYPES } from "../../../event/event.ts";
 import { referenceComponents } from "../../schema/components.ts";
 import { eventExample } from "../../schema/eventExamples.ts";
-import { TYPED_EVENTS } from "../../schema/records/typedEvents.ts";
+import { TEST_TYPE, TYPED_EVENTS } from "../../schema/records/typedEvents.ts";
 import type { JsonObject } from "./jsonObject.ts";
 
 const text = { type: "string" } as const;
@@ -20,10 +20,10 @@ const HEADERS: readonly JsonObject[] = [
 
 /** The posts to webhook endpoints, by the types of their events. */
 export function buildWebhooks(): JsonObject {
-  return Object.fromEntries((Object.keys(EVENT_TYPES) as EventType[]).map((type) => [type, webhookObject(type)]));
+  return Object.fromEntries([...Object.keys(EVENT_TYPES), TEST_TYPE].map((type) => [type, webhookObject(type)]));
 }
 
-function webhookObject(type: EventType): JsonObject {
+function webhookObject(type: string): JsonObject {
   const schema = Object.values(TYPED_EVENTS).find(({ properties }) => properties.type.enum.includes(type));
   const example = type === eventExample.type ? { example: eventExample } : {};
   return {

@@ -30,10 +30,13 @@ const countedDeposit = {
   },
 } as const;
 
-function typedEvent(description: string, prefix: string, object: JsonSchema) {
+/** Posted to one endpoint on request, and in no feed. */
+export const TEST_TYPE = "webhook_endpoint.test";
+
+function typedEvent(description: string, types: readonly string[], object: JsonSchema) {
   return recordSchema(description, {
     ...event.properties,
-    type: { type: "string", enum: eventTypesBelow(prefix) },
+    type: { type: "string", enum: [...types] },
     data: recordSchema("What changed.", {
       object,
       previous: event.properties.data.properties.previous,
@@ -43,12 +46,16 @@ function typedEvent(description: string, prefix: string, object: JsonSchema) {
 
 /** By the name in the document. */
 export const TYPED_EVENTS = {
-  PaymentIntentEvent: typedEvent("A change of an intent.", "payment_intent.", paymentIntent),
-  SourceInboxEvent: typedEvent("An address was issued for an origin.", "source_inbox.", issuedInbox),
-  DepositEvent: typedEvent("A change of a deposit.", "deposit.", countedDeposit),
-  SettlementEvent: typedEvent("A change of a settlement.", "settlement.", settlement),
-  WebhookEndpointEvent: typedEvent("An endpoint fails or was disabled.", "webhook_endpoint.", webhookEndpoint),
-  AccountEvent: typedEvent("A change of the account itself, or of its feed.", "account.", {
+  PaymentIntentEvent: typedEvent("A change of an intent.", eventTypesBelow("payment_intent."), paymentIntent),
+  SourceInboxEvent: typedEvent("An address was issued for an origin.", eventTypesBelow("source_inbox."), issuedInbox),
+  DepositEvent: typedEvent("A change of a deposit.", eventTypesBelow("deposit."), countedDeposit),
+  SettlementEvent: typedEvent("A change of a settlement.", eventTypesBelow("settlement."), settlement),
+  WebhookEndpointEvent: typedEvent(
+    "An endpoint fails or was disabled, or its merchant asked for a test.",
+    [...eventTypesBelow("webhook_endpoint."), TEST_TYPE],
+    webhookEndpoint,
+  ),
+  AccountEvent: typedEvent("A change of the account itself, or of its feed.", eventTypesBelow("account."), {
     type: "object",
     description: "The account after the change; of `account.feed_restored`, `lastSequence` and `nextSequence`.",
   }),
