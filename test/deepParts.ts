@@ -13,6 +13,8 @@ const MUTANTS_PER_PART = 2;
 /** Each part ends a process at every so many steps, and the parts together at all of them. */
 const CRASH_STRIDE = 4;
 const KILLS_PER_PART = 20;
+const DELIVERY_KILLS = 50;
+const DELIVERY_KILL_PARTS = 2;
 const PAIR_RUNS = 50;
 const PAIR_RUNS_PER_PART = 2;
 const KILLS_PER_PAIR_RUN = 6;
@@ -87,6 +89,15 @@ export const DEEP_PARTS: readonly DeepPart[] = [
   ...[1, 2].map((part) => ({
     name: `${KILLS_PER_PART} kills under load, ${part} of 2`,
     command: ["test/chaos/main.ts", "kill", "--kills", String(KILLS_PER_PART)],
+    seconds: 60,
+  })),
+  ...Array.from({ length: DELIVERY_KILL_PARTS }, (_, part) => ({
+    name: `${DELIVERY_KILLS / DELIVERY_KILL_PARTS} kills during deliveries of webhooks, ${part + 1} of ${DELIVERY_KILL_PARTS}`,
+    command: ["scripts/test.ts", "--workers=1", "test/failover/killedDelivery.test.ts"],
+    environment: {
+      TRIBUTARY_DELIVERY_KILLS: String(DELIVERY_KILLS / DELIVERY_KILL_PARTS),
+      TRIBUTARY_DELIVERY_SEED: String(part),
+    },
     seconds: 60,
   })),
   {

@@ -103,7 +103,7 @@ export const TEST_RUN: TestRunSetup = {
     },
     {
       name: "commands beside a dev world",
-      files: ["test/cli/{accounts,ledger,pay,usageErrors,webhooks}.test.ts"],
+      files: ["test/cli/{accounts,exampleShop,ledger,pay,usageErrors,webhooks}.test.ts"],
       isShared: true,
       preload: ["test/support/devWorld.ts"],
     },

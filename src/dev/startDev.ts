@@ -25,6 +25,7 @@ import { solanaSide } from "./attestation/solanaSide.ts";
 import { BRIDGED_SYMBOL, DEV_CHAINS, devBridge, devConfig } from "./devConfig.ts";
 import { addExplorer } from "./explorer/explorer.ts";
 import { addDemoShop } from "./shop/demoShop.ts";
+import { openShopEndpoint } from "./shop/shopWebhooks.ts";
 import { restoreMerchants } from "./devState.ts";
 import { deployLocalBridge, type BridgeSide } from "./chains/bridge.ts";
 import { createDevClient } from "./chains/devClient.ts";
@@ -200,10 +201,11 @@ async function runWorld(
     if (account === undefined) throw new CommandError("The dev world has no merchant.");
     // The port may be another one than in the stored world.
     await addPageOrigin(world, { accountId: account.accountId, origin: world.config.baseUrl });
+    const { secret } = await openShopEndpoint(world, account.accountId);
     const service = await startService(world, {
       extend: (server) => {
         addExplorer(server, chains.chains, solana);
-        addDemoShop(server, { baseUrl: world.config.baseUrl, account, chains: chains.chains, solana });
+        addDemoShop(server, { baseUrl: world.config.baseUrl, account, secret, chains: chains.chains, solana });
       },
       onFatal: exitOnFatal(world.log),
     });

@@ -36,7 +36,7 @@ export type Codebase = {
 /** A broken rule, with the fix in its message. */
 export type Violation = { readonly path: string; readonly line?: number; readonly message: string };
 
-const FOLDERS = ["src", "packages", "test", "scripts", "docs", "bin"];
+const FOLDERS = ["src", "packages", "test", "scripts", "docs", "examples", "bin"];
 const SKIPPED = new Set(["node_modules", "dist", "out", "cache"]);
 const FOLDER_DEPTH_MAX = 12;
 

@@ -69,6 +69,10 @@ describe("the demo shop", { skip: skipWithoutChromium }, () => {
       await picture(page, "demo-paid");
       await page.getByRole("button", { name: "Close" }).click();
       assert.equal(await page.locator("#done").innerText(), "Thank you! 24.875 USDC has arrived in the shop's wallet.");
+      assert.match(
+        await page.locator("#delivery").innerText(),
+        /^The shop's webhook said so: (payment_intent\.settled|settlement\.landed) \(evt_\w+\), \d+ ms after the change\.$/,
+      );
       await picture(page, "demo-settled");
     });
   });

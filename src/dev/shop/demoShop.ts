@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { formatUnits, numberToHex, type Hex } from "viem";
+import { numberToHex, type Hex } from "viem";
 import { decodeKey } from "@tributary/inbox/solana/keys";
 import { SolanaRpc } from "../../chain/solana/rpc/solanaRpc.ts";
 import { referenceOf } from "../../kernel/caip.ts";
@@ -9,6 +9,7 @@ import { createApiClient } from "../../operator/client/apiClient.ts";
 import type { LocalChain } from "../chains/localChains.ts";
 import { transferCall } from "../chains/tokens.ts";
 import type { ManifestAccount } from "../manifest.ts";
+import { addShopWebhook, ShopOrders } from "./shopWebhooks.ts";
 import { createDemoWallet, formatBalance, WalletError, type DemoWallet } from "./demoWallet.ts";
 
 // The demo shop of the dev world. Its server uses the API with a merchant's key, and its page uses the SDK, as any shop
@@ -23,10 +24,17 @@ const readFile = (name: string) => readFileSync(new URL(name, import.meta.url), 
 const readStyles = () =>
   readFileSync(new URL(import.meta.resolve("@tributary/checkout/page.css")), "utf8") + readFile("shop.css");
 
-type ShopParts = { baseUrl: string; account: ManifestAccount; chains: readonly LocalChain[]; solana: DevSolana };
+type ShopParts = {
+  baseUrl: string;
+  account: ManifestAccount;
+  /** Of the shop's webhook endpoint. */
+  secret: string;
+  chains: readonly LocalChain[];
+  solana: DevSolana;
+};
 
 /** Adds `/demo` and what its page needs to a server before it listens. */
-export function addDemoShop(server: FastifyInstance, { baseUrl, account, chains, solana }: ShopParts): void {
+export function addDemoShop(server: FastifyInstance, { baseUrl, account, secret, chains, solana }: ShopParts): void {
   const files = [
     { url: "/demo", type: "text/html", content: readFile("shop.html") },
     { url: "/dev/shop/shop.js", type: "text/javascript", content: readFile("shop.js") },
@@ -38,6 +46,8 @@ export function addDemoShop(server: FastifyInstance, { baseUrl, account, chains,
       reply.headers({ "content-type": `${type}; charset=utf-8`, "content-security-policy": POLICY }).send(content),
     );
   const api = createApiClient({ baseUrl, apiKey: account.apiKey });
+  const orders = new ShopOrders(api);
+  addShopWebhook(server, { orders, secret });
   const wallet = createDemoWallet(chains);
   const onSolana = openSolanaWallet(server, solana);
   addAction(server, "orders", async ({ network }) => {
@@ -50,15 +60,11 @@ export function addDemoShop(server: FastifyInstance, { baseUrl, account, chains,
       returnUrl: `${baseUrl}/demo`,
       ...(isSolana ? payoutOnSolana(solana) : {}),
     });
+    orders.add(intent.intentId);
     // A wallet on Solana asks the checkout for the whole transaction.
     return { intentId: intent.intentId, transfer: isSolana ? null : describeTransfer(intent) };
   });
-  addAction(server, "order", async ({ intentId }) => {
-    const { status, amounts, payout } = await api.getPaymentIntent(String(intentId));
-    const hasArrived = status === "settled" && amounts.settledUnits === amounts.countedUnits;
-    if (!hasArrived) return { settled: null };
-    return { settled: `${formatUnits(BigInt(amounts.netUnits), payout.decimals)} USDC` };
-  });
+  addAction(server, "order", async ({ intentId }) => orders.get(String(intentId)));
   const walletOn = (network: unknown) => (network === "solana" ? onSolana : wallet);
   addAction(server, "balance", ({ network }) => walletOn(network).balance());
   addAction(server, "more", async ({ network }) => {

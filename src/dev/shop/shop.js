@@ -51,6 +51,7 @@ let checkout;
 async function buy(paysAtOnce) {
   const mode = document.querySelector("input[name=mode]:checked")?.value ?? "modal";
   done.textContent = "";
+  element("delivery").textContent = "";
   // The shop's server creates the intent. The page needs its id alone.
   const { intentId, transfer } = await send("orders", { network: chosenNetwork() });
   checkout?.unmount();
@@ -74,13 +75,15 @@ async function pay(intentId, transfer) {
   }
 }
 
-/** A hint has come from the page: what counts is what the shop's server reads. */
+/** A hint has come from the page: what counts is what the shop's server learns by its webhook. */
 async function followOrder(intentId) {
   done.textContent = "Thank you! The payment is final.";
   for (;;) {
-    const { settled } = await send("order", { intentId });
+    const { settled, delivery } = await send("order", { intentId });
     if (settled !== null) {
       done.textContent = `Thank you! ${settled} has arrived in the shop's wallet.`;
+      element("delivery").textContent =
+        `The shop's webhook said so: ${delivery.type} (${delivery.eventId}), ${delivery.afterMs} ms after the change.`;
       void showBalance();
       return;
     }
