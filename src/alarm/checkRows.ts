@@ -1,6 +1,7 @@
 import { ROLES } from "../config/operate/roles.ts";
 import { isAgreementReason } from "../deposit/deposit.ts";
 import { DAY_MS, hasElapsed } from "../kernel/clock.ts";
+import { readProviderHints, type ProviderHints } from "../health/providerHints.ts";
 import { readOpenRows, type OpenRows } from "../health/openRows.ts";
 import { readRowProblems, type RowProblems, type RowWorld } from "../health/rowProblems.ts";
 import { readWebhookProblems, type WebhookProblems } from "../health/webhookProblems.ts";
@@ -11,17 +12,19 @@ const REWOUND_MS = DAY_MS;
 
 /** The alarms that the rows show. */
 export async function checkRows(world: RowWorld): Promise<AlarmCondition[]> {
-  const [problems, open, crossings, webhooks] = await Promise.all([
+  const [problems, open, crossings, webhooks, hints] = await Promise.all([
     readRowProblems(world),
     readOpenRows(world),
     checkCrossings(world),
     readWebhookProblems(world),
+    readProviderHints(world),
   ]);
   return [
     ...problemAlarms(problems),
     ...openRowAlarms(open),
     ...crossings,
     ...webhookAlarms(webhooks),
+    ...hintAlarms(hints),
     ...rewindAlarms(problems.rewind, world.clock.now()),
     ...roleAlarms(problems.processes),
   ];
@@ -75,6 +78,13 @@ function webhookAlarms({ failing, ...feed }: WebhookProblems): AlarmCondition[] 
         ]),
     ...(isBehind ? [{ alarm: "feed_behind" as const, subject: "", facts }] : []),
   ];
+}
+
+function hintAlarms(hints: readonly ProviderHints[]): AlarmCondition[] {
+  return hints.flatMap(({ chain, provider, lastAt, isSilent }): AlarmCondition[] => {
+    const facts = { chain, provider, lastAt: lastAt?.toISOString() ?? null };
+    return isSilent ? [{ alarm: "hints_silent", subject: `${chain} ${provider}`, facts }] : [];
+  });
 }
 
 function rewindAlarms(rewind: RowProblems["rewind"], now: Date): AlarmCondition[] {

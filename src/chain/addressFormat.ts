@@ -16,6 +16,8 @@ export interface AddressFormat {
   /** Whether an address in stored form is a contract that would trap a payout. */
   isContract(address: string, tokens: ReadonlySet<string>): boolean;
   createMatcher(): AddressMatcher;
+  /** What may be addresses in a text of any form, in stored form; some may be none. */
+  findIn(text: string): Iterable<string>;
 }
 
 /** A grow-only set of watched addresses, in the form that is fastest to search. */

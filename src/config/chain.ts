@@ -11,6 +11,7 @@ import { caip2 } from "../kernel/caip.ts";
 import { findGasKeyFile, readGasAccount, readGasKey } from "./gasKey.ts";
 import { readAgreement } from "./agreement.ts";
 import { findKnownChain, MAX_FEE_PER_GAS_DEFAULT } from "./knownChains.ts";
+import { readHints } from "./operate/hints.ts";
 import { readCctpV2, rejectUnbridgeable } from "./routes/cctpV2.ts";
 import * as rules from "./rules.ts";
 import {
@@ -48,6 +49,7 @@ const CHAIN_KEYS = [
   "tokens",
   "defaultToken",
   "gate",
+  "hints",
   "cctp",
 ] as const;
 const TOKEN_KEYS = [
@@ -132,6 +134,7 @@ export function readChain(value: unknown, path: string, context: ChainContext): 
       fallback: SETTLE_AFTER_MS_DEFAULT,
     }),
     settleBatchMax: readField(section, "settleBatchMax", { ...rules.wholeNumber(1, 100), fallback: 100 }),
+    ...(hasField(section, "hints") && { hints: readHints(section, context.variables) }),
     maxFeePerGas: readField(section, "maxFeePerGasGwei", {
       ...rules.gwei,
       fallback: known?.maxFeePerGas ?? MAX_FEE_PER_GAS_DEFAULT,

@@ -99,6 +99,13 @@ export type PrimingConfig = {
   keepMs: number;
 };
 
+/** Providers whose streams of transfers may say that an inbox was paid. Each has a proof of its own. */
+export const HINT_PROVIDERS = ["alchemy", "quicknode", "helius"] as const;
+export type HintProvider = (typeof HINT_PROVIDERS)[number];
+
+/** `secret`: undefined in a process whose environment does not have it, which then takes no hint. */
+export type HintSource = { provider: HintProvider; secret: Secret | undefined };
+
 /** A chain that the service watches and settles on, of any kind: what all code above the kinds reads. */
 export type ChainConfig = {
   caip2: Caip2;
@@ -130,6 +137,8 @@ export type ChainConfig = {
   gate?: "local" | "remote" | undefined;
   /** Absent: the chain has no bridge. */
   cctp?: CctpV2Contracts | undefined;
+  /** Providers that may say by their webhooks where to look. Absent: none. */
+  hints?: readonly HintSource[] | undefined;
   /** Absent: the service creates no accounts for inboxes. */
   priming?: PrimingConfig | undefined;
 };

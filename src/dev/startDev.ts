@@ -205,7 +205,14 @@ async function runWorld(
     const service = await startService(world, {
       extend: (server) => {
         addExplorer(server, chains.chains, solana);
-        addDemoShop(server, { baseUrl: world.config.baseUrl, account, secret, chains: chains.chains, solana });
+        addDemoShop(server, {
+          baseUrl: world.config.baseUrl,
+          account,
+          secret,
+          clock: world.clock,
+          chains: chains.chains,
+          solana,
+        });
       },
       onFatal: exitOnFatal(world.log),
     });

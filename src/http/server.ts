@@ -19,6 +19,7 @@ import { addSdkRoutes } from "./documents/sdkRoutes.ts";
 import { isDocumentPath } from "./documents/isDocumentPath.ts";
 import { createHttpContext, type HttpContext } from "./httpContext.ts";
 import { sendFault } from "./errorEnvelope.ts";
+import { addHintRoutes } from "./hints/hintRoutes.ts";
 import { toFault } from "./toFault.ts";
 import { checkFraming } from "./wire/checkFraming.ts";
 import { handleClientError, ignoreExpectHeader, trackUnanswered } from "./wire/clientErrorHandler.ts";
@@ -116,6 +117,7 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
   addDocsRoutes(server, world.config.baseUrl);
   addSdkRoutes(server, world.config);
   addCheckoutRoutes(server, context);
+  addHintRoutes(server, context);
   return server;
 }
 

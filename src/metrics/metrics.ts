@@ -5,6 +5,7 @@ import type { ChainConfig } from "../config/config.ts";
 import { productVersion } from "../config/operate/productVersion.ts";
 import { countOpenCrossings } from "../health/openCrossings.ts";
 import { countRows, readOpenRows } from "../health/openRows.ts";
+import { readProviderHints } from "../health/providerHints.ts";
 import { readWebhookProblems } from "../health/webhookProblems.ts";
 import { getChainHealth } from "../health/sampleChain.ts";
 import type { Caip2 } from "../kernel/caip.ts";
@@ -118,6 +119,10 @@ function createGauges(registry: Registry) {
       "chain",
       "provider",
     ]),
+    lastHint: gauge("tributary_hint_last_timestamp_seconds", "When a provider last said where to look.", [
+      "chain",
+      "provider",
+    ]),
     failingEndpoints: gauge("tributary_webhook_endpoints_failing", "Webhook endpoints that have failed for days.", []),
     feedAge: gauge("tributary_feed_oldest_unnumbered_seconds", "Age of the oldest event that has no number.", []),
     webhookWait: gauge(
@@ -133,14 +138,17 @@ function createGauges(registry: Registry) {
 
 async function refreshGauges(world: MetricsWorld, gauges: Gauges): Promise<void> {
   const { chains } = world.config;
-  const [cursors, counts, open, crossings, primed, webhooks] = await Promise.all([
+  const [cursors, counts, open, crossings, primed, webhooks, hints] = await Promise.all([
     listCursors(world.db),
     countDifferences(world.db),
     readOpenRows(world),
     countOpenCrossings(world),
     countOpenAccounts(world.db),
     readWebhookProblems(world),
+    readProviderHints(world),
   ]);
+  for (const { chain, provider, lastAt } of hints)
+    gauges.lastHint.set({ chain, provider }, (lastAt?.getTime() ?? 0) / 1_000);
   const { failing, unnumberedSince, waitingSince } = webhooks;
   gauges.failingEndpoints.set(failing?.count ?? 0);
   gauges.feedAge.set(oldestSeconds(world, unnumberedSince === undefined ? [] : [{ oldest: unnumberedSince }]));

@@ -1,9 +1,11 @@
 import type { Asset } from "../catalog/catalog.ts";
 import { loadIssuingPredicate, setOriginEnabled } from "../inbox/originSwitch.ts";
+import { readProviderHints } from "../health/providerHints.ts";
 import { caip19 } from "../kernel/caip.ts";
 import { closestMatch } from "../kernel/text/closestMatch.ts";
 import type { World } from "../world.ts";
 import { CommandError } from "./errors.ts";
+import { hintsOf, type HintOutput } from "./status/hints.ts";
 import { requiredText } from "./operation/inputFields.ts";
 import { defineOperatorOperation } from "./operation/operatorOperation.ts";
 
@@ -16,14 +18,19 @@ export type OriginOutput = {
   /** The reason why it gets none; null when `isIssuing`. */
   offBy: "switch" | "configuration" | "no gate" | null;
   gate: "local" | "remote";
+  /** Providers whose webhooks say where to look on its chain. */
+  hints: HintOutput[];
 };
 
 export const listOrigins = defineOperatorOperation({
   effect: "read",
   input: {},
   async run(world) {
-    const isIssuing = await loadIssuingPredicate(world);
-    return listOriginAssets(world).map((origin) => toOriginOutput(world, origin, isIssuing(origin)));
+    const [isIssuing, hints] = await Promise.all([loadIssuingPredicate(world), readProviderHints(world)]);
+    return listOriginAssets(world).map((origin) => ({
+      ...toOriginOutput(world, origin, isIssuing(origin)),
+      hints: hintsOf(hints, origin.chain),
+    }));
   },
 });
 
@@ -44,7 +51,7 @@ function defineSwitch(isEnabled: boolean) {
   });
 }
 
-function toOriginOutput(world: World, origin: Asset, isIssuing: boolean): OriginOutput {
+function toOriginOutput(world: World, origin: Asset, isIssuing: boolean): Omit<OriginOutput, "hints"> {
   return {
     origin: origin.railId,
     caip19: caip19(origin.chain, origin.token),

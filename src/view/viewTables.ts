@@ -3,6 +3,7 @@
 declare module "../db/schema.ts" {
   interface Schema {
     view_hint: ViewHintTable;
+    provider_hint: ProviderHintTable;
   }
 }
 
@@ -13,3 +14,6 @@ export type ViewHintTable = {
   token: string;
   expires_at: Date;
 };
+
+/** When a provider last said where to look, to within some seconds. */
+export type ProviderHintTable = { chain: string; provider: string; last_at: Date };

@@ -85,12 +85,10 @@ describe("the example shop", () => {
     const placed = await Promise.all(Array.from({ length: ORDERS }, place));
     const [unpaid, ...paid] = placed;
     assert.ok(unpaid && unpaid.checkout.includes(`/c/${unpaid.intentId}#wt_`));
-    await Promise.all(
-      paid.map(async ({ intentId }) => {
-        const { code, err } = await renderCli(["pay", intentId], world.variables);
-        assert.equal(code, 0, err);
-      }),
-    );
+    for (const { intentId } of paid) {
+      const { code, err } = await renderCli(["pay", intentId], world.variables);
+      assert.equal(code, 0, err);
+    }
     const deadline = performance.now() + WAIT_MS_MAX;
     const shipped = async () =>
       (await Promise.all(paid.map(({ reference }) => orderOf(reference)))).map((o) => o.status);

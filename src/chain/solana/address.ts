@@ -15,6 +15,8 @@ const KNOWN_PROGRAMS: ReadonlySet<string> = new Set([
   "Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo",
   "So11111111111111111111111111111111111111112",
 ]);
+/** As many letters of base58 as 32 bytes have, and not a part of a longer text. */
+const IN_TEXT = /(?<![1-9A-HJ-NP-Za-km-z])[1-9A-HJ-NP-Za-km-z]{32,44}(?![1-9A-HJ-NP-Za-km-z])/g;
 /** Addresses of native programs, sysvars and the incinerator end in ones as padding. */
 const PADDED_WITH_ONES = /1{8}$/;
 
@@ -52,4 +54,7 @@ export const solanaAddresses: AddressFormat = {
   },
   isContract: (address, tokens) => tokens.has(address) || isSolanaProgram(address),
   createMatcher: () => new AddressFingerprints(),
+  *findIn(text) {
+    for (const [address] of text.matchAll(IN_TEXT)) yield address;
+  },
 };

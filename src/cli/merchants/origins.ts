@@ -10,8 +10,14 @@ export const originsList = operatorCommand({
   help: "List the origins and whether they get source inboxes",
   examples: ["tributary origins list"],
   print: (origins, { terminal }) => {
-    const rows = origins.map((origin) => [origin.origin, formatOriginState(origin), origin.gate, origin.caip19]);
-    return formatTable(terminal, ["origin", "inboxes", "gate", "asset"], rows);
+    const rows = origins.map((origin) => [
+      origin.origin,
+      formatOriginState(origin),
+      origin.gate,
+      formatHints(origin),
+      origin.caip19,
+    ]);
+    return formatTable(terminal, ["origin", "inboxes", "gate", "hints", "asset"], rows);
   },
 });
 
@@ -33,7 +39,16 @@ export const originsDisable = operatorCommand({
   print: (origin) => [`${origin.origin}: ${formatOriginState(origin)}.`],
 });
 
-function formatOriginState({ offBy }: OriginOutput): string {
+/** Each provider that says where to look, and when it last did. */
+function formatHints({ hints }: OriginOutput): string {
+  if (hints.length === 0) return "none";
+  const times = hints.map(({ provider, isOpen, lastAt }) =>
+    lastAt === null ? `${provider}: ${isOpen ? "never" : "no secret"}` : `${provider}: ${lastAt}`,
+  );
+  return times.join(", ");
+}
+
+function formatOriginState({ offBy }: Pick<OriginOutput, "offBy">): string {
   switch (offBy) {
     case null:
       return "issued";

@@ -2,6 +2,7 @@ import { isOnCurve } from "@tributary/inbox/solana/curve";
 import { parseKey } from "@tributary/inbox/solana/keys";
 import { referenceOf } from "../../kernel/caip.ts";
 import { readAgreement } from "../agreement.ts";
+import { readHints } from "../operate/hints.ts";
 import { readDefaultToken, readUrl, readWsUrl, type ChainContext } from "../chain.ts";
 import type { SolanaChainConfig, TokenConfig } from "../config.ts";
 import * as rules from "../rules.ts";
@@ -45,6 +46,7 @@ const WATCHED_KEYS = [
   "tokens",
   "defaultToken",
   "gate",
+  "hints",
 ] as const;
 
 const POLL_MS_DEFAULT = 1_000;
@@ -112,6 +114,7 @@ export function readWatchedCluster(value: unknown, path: string, context: ChainC
       fallback: COMPUTE_UNIT_PRICE_DEFAULT,
     }),
     priming: readPriming(section),
+    ...(hasField(section, "hints") && { hints: readHints(section, context.variables) }),
     ...(tokens.some(({ bridge }) => bridge !== undefined) && { cctp: solanaCctp }),
   };
 }

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { numberToHex, type Hex } from "viem";
 import { decodeKey } from "@tributary/inbox/solana/keys";
 import { SolanaRpc } from "../../chain/solana/rpc/solanaRpc.ts";
+import type { Clock } from "../../kernel/clock.ts";
 import { referenceOf } from "../../kernel/caip.ts";
 import type { DevSolana } from "../devSolana.ts";
 import { createApiClient } from "../../operator/client/apiClient.ts";
@@ -29,12 +30,16 @@ type ShopParts = {
   account: ManifestAccount;
   /** Of the shop's webhook endpoint. */
   secret: string;
+  clock: Pick<Clock, "now">;
   chains: readonly LocalChain[];
   solana: DevSolana;
 };
 
 /** Adds `/demo` and what its page needs to a server before it listens. */
-export function addDemoShop(server: FastifyInstance, { baseUrl, account, secret, chains, solana }: ShopParts): void {
+export function addDemoShop(
+  server: FastifyInstance,
+  { baseUrl, account, secret, clock, chains, solana }: ShopParts,
+): void {
   const files = [
     { url: "/demo", type: "text/html", content: readFile("shop.html") },
     { url: "/dev/shop/shop.js", type: "text/javascript", content: readFile("shop.js") },
@@ -46,7 +51,7 @@ export function addDemoShop(server: FastifyInstance, { baseUrl, account, secret,
       reply.headers({ "content-type": `${type}; charset=utf-8`, "content-security-policy": POLICY }).send(content),
     );
   const api = createApiClient({ baseUrl, apiKey: account.apiKey });
-  const orders = new ShopOrders(api);
+  const orders = new ShopOrders(api, clock);
   addShopWebhook(server, { orders, secret });
   const wallet = createDemoWallet(chains);
   const onSolana = openSolanaWallet(server, solana);

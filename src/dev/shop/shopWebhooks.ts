@@ -2,6 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { formatUnits } from "viem";
 import type { TributaryClient } from "@tributary/client";
 import { webhooks, WebhookVerificationError, type WebhookEvent } from "@tributary/client/webhooks";
+import type { Clock } from "../../kernel/clock.ts";
 import { secretText } from "../../webhook/endpoint/endpoint.ts";
 import { createEndpoint, deleteEndpoint } from "../../webhook/endpoint/manageEndpoints.ts";
 import { listEndpointRows } from "../../webhook/endpoint/endpointStore.ts";
@@ -41,9 +42,11 @@ type ShopOrder = {
 export class ShopOrders {
   readonly #orders = new Map<string, ShopOrder>();
   readonly #client: TributaryClient;
+  readonly #clock: Pick<Clock, "now">;
 
-  constructor(client: TributaryClient) {
+  constructor(client: TributaryClient, clock: Pick<Clock, "now">) {
     this.#client = client;
+    this.#clock = clock;
   }
 
   add(intentId: string): void {
@@ -63,7 +66,7 @@ export class ShopOrders {
     const { status, amounts, payout } = await this.#client.getPaymentIntent(intentId);
     if (status !== "settled" || amounts.settledUnits !== amounts.countedUnits) return;
     order.settled = `${formatUnits(BigInt(amounts.netUnits), payout.decimals)} USDC`;
-    order.delivery = { eventId: id, type, afterMs: Math.max(0, Date.now() - Date.parse(createdAt)) };
+    order.delivery = { eventId: id, type, afterMs: Math.max(0, this.#clock.now().getTime() - Date.parse(createdAt)) };
   }
 }
 

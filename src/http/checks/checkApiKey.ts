@@ -24,7 +24,8 @@ export async function checkApiKey(context: HttpContext, request: FastifyRequest)
   }
 }
 
-async function limitFailedAuth(context: HttpContext, address: string): Promise<void> {
+/** Counts a refused proof of an address. Throws rate_limited for too many of them. */
+export async function limitFailedAuth(context: HttpContext, address: string): Promise<void> {
   try {
     const result = await context.perUnauthenticatedIp.tryAcquire(toClientNetwork(address), FAILED_AUTH_PER_MINUTE);
     if (!result.isAllowed) throw new Fault("rate_limited", { retryAfterS: toWholeSeconds(result.resetMs) });

@@ -8,6 +8,8 @@ const GUIDE_FOLDERS = ["integrate", "operate", "why", ""] as const;
 const READING_ORDER: readonly string[] = [
   "first-intent.md",
   "deposits-and-settlements.md",
+  "webhooks.md",
+  "fulfil.md",
   "errors-and-retries.md",
   "testing.md",
   "customers.md",

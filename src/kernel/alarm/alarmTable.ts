@@ -209,6 +209,13 @@ export const ALARMS = {
       "Tell the merchant. `tributary webhooks deliveries` shows the answers; what was missed follows once the endpoint answers.",
     source: "checks",
   },
+  hints_silent: {
+    happened: "A provider whose webhooks said where to look has sent none for an hour.",
+    affects: "Payers of this chain: their deposits are found as soon as without it, which is later on some chains.",
+    remedy:
+      "Look at the stream in the provider's dashboard: after failed deliveries some stop it. `tributary origins list` shows when it last spoke.",
+    source: "checks",
+  },
   feed_behind: {
     happened: "For two minutes, events have had no number, or endpoints that are due have had no turn.",
     affects: "All merchants: the feed and the webhooks are late. Nothing is lost.",

@@ -1,7 +1,9 @@
 import { describeAlarm, readAlarms } from "../../alarm/updateAlarms.ts";
+import { readProviderHints } from "../../health/providerHints.ts";
 import { countRows, readOpenRows } from "../../health/openRows.ts";
 import { getChainHealth } from "../../health/sampleChain.ts";
 import { formatUnits } from "../../kernel/units.ts";
+import { hintsOf, type HintOutput } from "./hints.ts";
 import { listCursors } from "../../watch/store/store.ts";
 import type { World } from "../../world.ts";
 
@@ -22,12 +24,18 @@ export type ChainStatus = {
   due: number;
   settlements: { planned: number; submitted: number; held: number };
   gas: { account: string; balance: string; settlementsLeft: string } | null;
+  /** Providers whose webhooks say where to look. */
+  hints: HintOutput[];
 };
 
 /** The alarms, and what each chain has to do. It changes nothing. */
 export async function getStatus(world: World): Promise<StatusOutput> {
   const alarms = await readAlarms(world);
-  const [cursors, open] = await Promise.all([listCursors(world.db), readOpenRows(world)]);
+  const [cursors, open, hints] = await Promise.all([
+    listCursors(world.db),
+    readOpenRows(world),
+    readProviderHints(world),
+  ]);
   const chains = world.config.chains.map(({ caip2, name, native }): ChainStatus => {
     const chain = world.chains.get(caip2);
     const health = chain === undefined ? undefined : getChainHealth(world, chain);
@@ -47,6 +55,7 @@ export async function getStatus(world: World): Promise<StatusOutput> {
         submitted: settlements("submitted"),
         held: settlements("held"),
       },
+      hints: hintsOf(hints, caip2),
       gas:
         gas === undefined || chain === undefined
           ? null

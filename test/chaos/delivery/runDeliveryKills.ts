@@ -8,7 +8,7 @@ import { openDatabase, type Db } from "../../../src/db/database.ts";
 import { createEndpoint } from "../../../src/webhook/endpoint/manageEndpoints.ts";
 import { createPostgresDatabase } from "../../support/database.ts";
 import { readFeedOf } from "../../support/events.ts";
-import { insertAccountWithIntents, openWebhooks, Receiver } from "../../support/webhooks.ts";
+import { insertAccountWithIntents, openWebhooks, Receiver, type Received } from "../../support/webhooks.ts";
 import { SeededRandom } from "../seededRandom.ts";
 
 // Processes that deliver webhooks are killed, one after another, while requests are under way.
@@ -135,6 +135,25 @@ async function countOpen(db: Db): Promise<number> {
   return rows[0]?.open ?? 0;
 }
 
+function findChanged(received: readonly Received[]): string[] {
+  const bodies = new Map<string, string>();
+  return received.flatMap(({ id, body, event }) => {
+    const first = bodies.get(id) ?? body;
+    bodies.set(id, first);
+    return id === event.id && body === first ? [] : [id];
+  });
+}
+
+/** Events that came behind a later one of their intent. */
+function findDisordered(received: readonly Received[]): string[] {
+  const last = new Map<string | null, number>();
+  return received.flatMap(({ id, event: { intentId, sequence } }) => {
+    const before = last.get(intentId) ?? 0;
+    last.set(intentId, sequence);
+    return sequence < before ? [id] : [];
+  });
+}
+
 async function compare(db: Db, shops: readonly Shop[]) {
   const [missing, changed, disordered]: [string[], string[], string[]] = [[], [], []];
   for (const { accountId, receivers } of shops) {
@@ -145,14 +164,8 @@ async function compare(db: Db, shops: readonly Shop[]) {
     for (const { received } of receivers) {
       const got = new Set(received.map(({ id }) => id));
       missing.push(...feed.filter(({ id }) => !got.has(id)).map(({ id }) => id));
-      const bodies = new Map<string, string>();
-      const last = new Map<string | null, number>();
-      for (const { id, body, event } of received) {
-        if (id !== event.id || (bodies.get(id) ?? body) !== body) changed.push(id);
-        bodies.set(id, body);
-        if (event.sequence < (last.get(event.intentId) ?? 0)) disordered.push(id);
-        last.set(event.intentId, event.sequence);
-      }
+      changed.push(...findChanged(received));
+      disordered.push(...findDisordered(received));
     }
   }
   return { missing, changed, disordered };
