@@ -18,5 +18,6 @@ export const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   size: async () => (await import("./size.ts")).benchSize(),
   strangers: async () => (await import("./strangers.ts")).benchStrangers(),
   throughput: async () => (await import("./throughput.ts")).benchThroughput(),
+  webhooks: async () => (await import("./webhooks.ts")).benchWebhooks(),
   timing: async () => (await import("./timing.ts")).benchTiming(),
 };

@@ -8,6 +8,10 @@ import { isServerIdentityReadable, markRewind, watchEpoch } from "../../src/even
 import { readFeed } from "../../src/event/listEvents.ts";
 import { openDatabase, type Db } from "../../src/db/database.ts";
 import { createEndpoint } from "../../src/webhook/endpoint/manageEndpoints.ts";
+import { createKey } from "../../src/merchant/keys/createKey.ts";
+import { READ_EVENTS } from "../../src/merchant/keys/scopes.ts";
+import { openTestApi, VERSION } from "../support/api.ts";
+import { openEventStream } from "../support/eventStream.ts";
 import { createDatabaseOn } from "../support/database.ts";
 import { insertAccount } from "../support/intents.ts";
 import { startServerPair } from "../support/serverPair.ts";
@@ -121,6 +125,28 @@ describe("events after a failover that lost commits", () => {
       const rewind = await findLatestRewind(scene.db);
       assert.deepEqual([rewind?.epoch, rewind?.reason], [1, "counter"]);
     });
+
+  test("D55 an open stream goes on through the failover, behind every event that it has shown", async (t) => {
+    const scene = await openScene(t);
+    const { accountId } = scene;
+    const api = await openTestApi(scene.db);
+    t.after(() => api.server.close());
+    const base = await api.server.listen({ host: "127.0.0.1", port: 0 });
+    const { apiKey } = await createKey(api.world, { accountId, scopes: [READ_EVENTS] });
+    const headers = { authorization: `Bearer ${apiKey}`, "service-version": VERSION };
+    const stream = await openEventStream(`${base}/api/v1/events/stream?after=0`, headers);
+    const next = async (count: number) => {
+      const shown = [];
+      while (shown.length < count) shown.push((await stream.next()).id);
+      return shown;
+    };
+    assert.deepEqual(await next(5), ["1", "2", "3", "4", "5"]);
+    await scene.failOver();
+    await scene.append(accountId, ["four", "five"]);
+    const news = [SKIP + 3, SKIP + 4, SKIP + 5].map(String);
+    assert.deepEqual(await next(3), news);
+    stream.close();
+  });
 
   test("D55 a process that starts after the promotion notices it, and another one skips no second time", async (t) => {
     const scene = await openScene(t);

@@ -92,7 +92,9 @@ export class Actors {
         wallet: this.walletOf(index, 0),
         currency: "USDC",
       } as const;
-      this.#accounts.push(await createAccount(world, { name: `Merchant ${index}`, payout, ...merchant }));
+      const account = await createAccount(world, { name: `Merchant ${index}`, payout, ...merchant });
+      this.#accounts.push(account);
+      await this.#simWorld.endpoints?.add(world, account.id);
     }
   }
 

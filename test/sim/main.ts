@@ -2,7 +2,7 @@ import { parseArguments, parseInteger, exitWithUsage } from "./parseArguments.ts
 import { readCorpus, YOUNGER_THAN_CORPUS } from "./readCorpus.ts";
 import type { Run } from "./simulation.ts";
 
-const USAGE = `Usage: npm run sim -- [--seeds=300] [--from=1] [--scene=lateMoney] [--verbose] [--all]
+const USAGE = `Usage: npm run sim -- [--seeds=300] [--from=1] [--scene=lateMoney] [--endpoints] [--verbose] [--all]
        npm run sim -- --seed=7[,178] [--corpus [--short]] [--trace] [--without=reorg,crash]
 
   --seeds    the number of seeds
@@ -13,6 +13,7 @@ const USAGE = `Usage: npm run sim -- [--seeds=300] [--from=1] [--scene=lateMoney
   --seed     only these seeds
   --corpus   also the seeds that failed once; those that take little time with --short
   --trace    prints all events
+  --endpoints gives the merchants webhook endpoints, which fail, hang and vanish
   --without  leaves out faults and other elements, by their names in a trace`;
 
 const { values, positionals } = parseArguments(
@@ -27,6 +28,7 @@ const { values, positionals } = parseArguments(
     without: { type: "string", default: "" },
     verbose: { type: "boolean", default: false },
     all: { type: "boolean", default: false },
+    endpoints: { type: "boolean", default: false },
   },
   USAGE,
 );
@@ -54,7 +56,7 @@ if (values.corpus)
 await database.close();
 
 async function runOne(seed: number, without: ReadonlySet<string>): Promise<void> {
-  const run = await runSeed(database, { seed, without, isTraced: values.trace });
+  const run = await runSeed(database, { seed, without, isTraced: values.trace, hasEndpoints: values.endpoints });
   if (values.trace) process.stdout.write(`${run.lines.join("\n")}\n`);
   process.stdout.write(`${formatRun(run)}\n`);
   if (run.violation !== undefined) process.exitCode = 1;
@@ -68,7 +70,7 @@ async function runMany(): Promise<void> {
   for (let seed = first, done = 0; done < count; seed += 1) {
     if (!isAsked(seed)) continue;
     done += 1;
-    const run = await runSeed(database, { seed, without });
+    const run = await runSeed(database, { seed, without, hasEndpoints: values.endpoints });
     summary.add(run);
     if (values.verbose) process.stdout.write(`${formatRun(run)}\n`);
     if (done % SEEDS_PER_LINE === 0 && done < count)
@@ -94,7 +96,7 @@ async function printSmallestRun(failing: Run): Promise<void> {
   const { run, without: left, runs } = await shrink(database, failing);
   process.stdout.write(`${run.lines.slice(-TRACE_LINES).join("\n")}\n`);
   process.stdout.write(
-    `after ${runs} runs: npm run sim -- --seed ${run.seed} --trace --without ${[...left].join(",")}\n`,
+    `after ${runs} runs: npm run sim -- --seed ${run.seed} ${run.hasEndpoints ? "--endpoints " : ""}--trace --without ${[...left].join(",")}\n`,
   );
 }
 

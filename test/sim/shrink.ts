@@ -18,12 +18,17 @@ export async function shrink(
     const fewer = new Set([...without, ...names]);
     if (fewer.size === without.size) continue;
     runs += 1;
-    const run = await runSeed(database, { seed: failing.seed, without: fewer });
+    const run = await runSeed(database, { seed: failing.seed, without: fewer, hasEndpoints: failing.hasEndpoints });
     if (run.violation?.rule !== failing.violation?.rule) continue;
     without = fewer;
     smallest = run;
   }
-  const run = await runSeed(database, { seed: failing.seed, without, isTraced: true });
+  const run = await runSeed(database, {
+    seed: failing.seed,
+    without,
+    isTraced: true,
+    hasEndpoints: failing.hasEndpoints,
+  });
   return { run: run.violation ? run : smallest, without, runs };
 }
 

@@ -40,6 +40,8 @@ import { SimNode } from "./simProvider.ts";
 import type { SeededRandom } from "./seededRandom.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Trace } from "./trace.ts";
+import { createTraceLogger } from "./traceLogger.ts";
+import { SimEndpoints } from "./endpoints/simEndpoints.ts";
 import { ProcessMemory } from "../../src/kernel/processMemory.ts";
 
 /** The start of every simulation, in Unix milliseconds. */
@@ -96,6 +98,8 @@ type SimWorldParts = {
   faults: FaultSchedule;
   trace: Trace;
   onCommit: OnCommit;
+  /** Whether the merchants have webhook endpoints. */
+  hasEndpoints: boolean;
   violate: (rule: string, subject: string) => void;
 };
 
@@ -108,6 +112,8 @@ export class SimWorld {
   readonly slots: (RunningProcess | undefined)[];
   /** The bridge's service; undefined without a bridge. */
   readonly attestation: AttestationNetwork | undefined;
+  /** The receivers of webhooks; undefined in runs without any. */
+  readonly endpoints: SimEndpoints | undefined;
   /** The offset of the database's clock from the true time. It stays when the run heals. */
   databaseOffsetMs = 0;
   #generation = 0;
@@ -120,6 +126,10 @@ export class SimWorld {
     );
     this.config = createConfig(this.chains, parts.plan.bridge);
     this.attestation = createAttestation(this.chains, parts);
+    if (parts.hasEndpoints)
+      this.endpoints = new SimEndpoints(parts.random.derive("endpoints"), ({ rule, subject }) =>
+        parts.violate(rule, subject),
+      );
     this.slots = Array.from({ length: parts.plan.processes }, () => undefined);
   }
 
@@ -142,6 +152,7 @@ export class SimWorld {
     const log = createTraceLogger(process, trace);
     const { db, assertOutside } = database.connect({ process, faults, onCommit });
     const attestation = this.attestation?.connect(process, this.#outsideGuard(process, assertOutside));
+    const outbound = this.endpoints?.connect(process, this.#outsideGuard(process, assertOutside));
     const chains = new Map<Caip2, Chain>();
     for (const simulated of this.chains) {
       chains.set(simulated.chain.caip2, this.#openChain(simulated, { process, assertOutside, clock, log }));
@@ -155,6 +166,7 @@ export class SimWorld {
       memory: new ProcessMemory(),
       catalog: buildCatalog(this.config),
       chains,
+      ...(outbound && { outbound }),
       ...(attestation && { bridge: createAttestationClient(attestation) }),
       log,
     };
@@ -368,32 +380,4 @@ function createChainConfig({ plan, chain, tokens }: SimChain, bridge: BridgePlan
     ...(bridge && { estimates: { finalizedMs: bridge.finalizedMs } }),
     defaultToken: "USDC",
   };
-}
-
-/** Writes errors and warnings to the trace, and drops all other log lines. */
-function createTraceLogger(process: SimProcess, trace: Trace): Logger {
-  const traceLine = (level: string) => (facts: unknown, message?: string) => {
-    process.assertRunning();
-    trace.append(process.name, `${level} ${message ?? ""} ${formatFields(facts)}`);
-  };
-  const silent = () => undefined;
-  const log = {
-    level: "warn",
-    error: traceLine("error"),
-    fatal: traceLine("fatal"),
-    warn: traceLine("warn"),
-    info: silent,
-    debug: silent,
-  };
-  return log as unknown as Logger;
-}
-
-function formatFields(facts: unknown): string {
-  if (typeof facts !== "object" || facts === null) return String(facts);
-  return Object.entries(facts)
-    .map(
-      ([name, value]) =>
-        `${name}=${value instanceof Error ? value.message : JSON.stringify(value, (_, each: unknown) => (typeof each === "bigint" ? String(each) : each))}`,
-    )
-    .join(" ");
 }

@@ -20,11 +20,14 @@ export type RunOptions = {
   without?: ReadonlySet<string>;
   /** Keeps the lines of the trace. */
   isTraced?: boolean;
+  /** Gives the merchants webhook endpoints, which have faults of their own. */
+  hasEndpoints?: boolean;
 };
 
 export type Run = {
   seed: number;
   plan: SimPlan;
+  hasEndpoints: boolean;
   /** The first violation; it ends the run. */
   violation: Violation | undefined;
   digest: string;
@@ -86,7 +89,10 @@ class Simulation {
   #reorgs = 0;
   #checksDue = 0;
 
-  constructor(database: SimDatabase, { seed, without = new Set(), isTraced = false }: RunOptions) {
+  constructor(
+    database: SimDatabase,
+    { seed, without = new Set(), isTraced = false, hasEndpoints = false }: RunOptions,
+  ) {
     const random = new SeededRandom(`seed ${seed}`);
     this.#database = database;
     this.#checks = compiledChecks ??= compileLedgerChecks(database);
@@ -106,6 +112,7 @@ class Simulation {
       database,
       faults: this.#faultSchedule,
       trace: this.#trace,
+      hasEndpoints,
       onCommit: (process, tables) => this.#noteCommit(process.name, tables),
       violate: (rule, subject) => this.#violate({ rule, subject }),
     });
@@ -135,6 +142,7 @@ class Simulation {
     return {
       seed: this.#plan.seed,
       plan: this.#plan,
+      hasEndpoints: this.#simWorld.endpoints !== undefined,
       violation: this.#violation,
       digest: this.#trace.digest(),
       lines: this.#trace.lines,
@@ -176,6 +184,7 @@ class Simulation {
     this.#trace.append("healing", "everything heals");
     this.#faultSchedule.heal();
     this.#faultInjector.heal();
+    if (this.#simWorld.endpoints !== undefined) this.#simWorld.endpoints.isHealed = true;
     const startMs = this.#scheduler.nowMs;
     let open: string[] = [];
     const silentUntilMs = Math.max(startMs, this.#silentUntilMs);
@@ -212,10 +221,12 @@ class Simulation {
   #checkFinalState(): void {
     this.#runChecks(true);
     for (const violation of checkFinalState(this.#finalState)) this.#violate(violation);
+    for (const violation of this.#simWorld.endpoints?.check(this.#database) ?? []) this.#violate(violation);
   }
 
   #listOpenWork(ignoresHeld = false): string[] {
-    return listUnfinishedWork(this.#finalState, { ignoresHeld });
+    const webhooks = this.#simWorld.endpoints?.listUnfinished(this.#database) ?? [];
+    return [...listUnfinishedWork(this.#finalState, { ignoresHeld }), ...webhooks];
   }
 
   get #finalState() {
