@@ -49,7 +49,7 @@ function webhookObject(type: string): JsonObject {
 }
 
 /** What generators call the receiver of a type: `onDepositRecorded` for `deposit.recorded`. */
-function receiverName(type: EventType): string {
+function receiverName(type: string): string {
   const words = type.split(/[._]/u).map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`);
   return `on${words.join("")}`;
 }
