@@ -3,7 +3,7 @@ import { runLoop } from "../../../src/loops/loop.ts";
 import { assignEventSequencesLoop } from "../../../src/loops/event/assignEventSequencesLoop.ts";
 import { webhookLoops } from "../../../src/loops/webhook/webhookLoops.ts";
 import type { World } from "../../../src/world.ts";
-import { createPostgresDatabase } from "../../support/database.ts";
+import { createDatabaseOn, startOwnServer } from "../../support/database.ts";
 import { openWebhooks, Receiver } from "../../support/webhooks.ts";
 
 /** `bare`: the same without the part that is measured. */
@@ -32,7 +32,8 @@ export type BenchWorld = {
 const TIMEOUT_MS = 600_000;
 
 export async function openBenchWorld(): Promise<BenchWorld> {
-  const { url, drop } = await createPostgresDatabase();
+  const server = await startOwnServer({ isDurable: true });
+  const url = await createDatabaseOn(server, "service");
   const db = await openDatabase({ url, poolSizeMax: 10 });
   const webhooks = openWebhooks(db);
   const ending = new AbortController();
@@ -57,7 +58,7 @@ export async function openBenchWorld(): Promise<BenchWorld> {
       await running;
       await webhooks.close();
       await db.close();
-      await drop();
+      await server.remove();
     },
   };
 }

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { sql } from "kysely";
 import { openDatabase, type Db } from "../../../src/db/database.ts";
 import { createEndpoint } from "../../../src/webhook/endpoint/manageEndpoints.ts";
-import { createPostgresDatabase } from "../../support/database.ts";
+import { createDatabaseOn, startOwnServer } from "../../support/database.ts";
 import { readFeedOf } from "../../support/events.ts";
 import { insertAccountWithIntents, openWebhooks, Receiver, type Received } from "../../support/webhooks.ts";
 import { SeededRandom } from "../seededRandom.ts";
@@ -41,8 +41,9 @@ export type DeliveryKills = {
 export async function runDeliveryKills({ kills, seed }: { kills: number; seed: number }): Promise<DeliveryKills> {
   const closing = new AsyncDisposableStack();
   try {
-    const { url, drop } = await createPostgresDatabase();
-    closing.defer(drop);
+    const server = await startOwnServer({ isDurable: true });
+    closing.defer(() => server.remove());
+    const url = await createDatabaseOn(server, "service");
     const db = await openDatabase({ url, poolSizeMax: 2 });
     closing.defer(() => db.close());
     return await killInTurn({ db, url, closing, random: new SeededRandom(seed) }, kills);
