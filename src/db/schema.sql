@@ -1301,7 +1301,6 @@ create table postponed (
 create index postponed_block on postponed (chain, block_number);
 create index postponed_inboxes on postponed using gin (inboxes);
 
-<<<<<<< HEAD
 -- burn_rent: written by src/bridge/rent/rentStore.ts
 create table burn_rent (
   movement_id bigint not null,
@@ -1311,7 +1310,7 @@ create table burn_rent (
 );
 alter table burn_rent add constraint burn_rent_movement_id_fkey foreign key (movement_id) references movement(id);
 create index burn_rent_due on burn_rent (chain, reclaim_at);
-=======
+
 -- provider_hint: written by src/view/hintStore.ts
 create table provider_hint (
   chain text not null,
@@ -1319,7 +1318,6 @@ create table provider_hint (
   last_at timestamptz not null,
   constraint provider_hint_pkey primary key (chain, provider)
 );
->>>>>>> 739c81dd (Take hints from providers' webhooks)
 
 -- listed_deposit: a view
 create view listed_deposit as
