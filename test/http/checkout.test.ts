@@ -183,8 +183,14 @@ test("a browser that says it keeps cookies and drops them follows the payment al
       (request) => request.headers()["authorization"]?.startsWith("Bearer cs_") === true,
     );
     await setHead(api.world.db, TEST_CHAIN, { number: 50n });
-    await openReady(page, created);
-    await following;
+    const isDead = page
+      .locator("main[data-screen=ended]")
+      .waitFor()
+      .then(
+        () => assert.fail("without its cookie the page is dead"),
+        () => undefined,
+      );
+    await Promise.race([openReady(page, created).then(() => following), isDead]);
     await recordTransfer(created.intentId, { chainTx: "0xc1", amountUnits: 10_000_000n, block: 51n });
     await screen(page, "underpaid");
     assert.deepEqual(
