@@ -75,7 +75,7 @@ export const DEEP_PARTS: readonly DeepPart[] = [
   ...programMutantParts(),
   ...plantedBugs.map(({ name }) => ({
     name: `a planted bug: ${name}`,
-    command: ["test/plantedBugs/runMutant.ts", name],
+    command: ["test/sim/runMutants.ts", name],
     seconds: 30,
   })),
   ...[0, 1, 2, 3].map((first) => ({

@@ -2,6 +2,7 @@ import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/pr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { reportPlantedBugs } from "../../scripts/tests/reportPlantedBugs.ts";
 import { contractsDirectory, runForge } from "./forge.ts";
 import { mutations } from "./mutations.ts";
 import type { Mutation } from "./mutations.ts";
@@ -18,38 +19,30 @@ const forgeSuites: readonly (readonly string[])[] = [
   ["test", "--fail-fast", "--match-path", "test/invariants/*"],
 ];
 
-type MutantResult = { readonly caughtBy: readonly string[]; readonly seconds: number };
-
 async function main(part: string): Promise<void> {
   const root = await mkdtemp(join(tmpdir(), "tributary-mutants-"));
   try {
-    const startedMs = performance.now();
-    const survivors: string[] = [];
     const chosen = mutations.filter(({ name }) => name.includes(part));
-    const waiting = chosen.values();
     const first = await copyContracts(root);
     await assertTestsPass(first);
-    const testCopy = async (copy: string) => {
-      for (const mutation of waiting) {
-        const { caughtBy, seconds } = await runMutation(copy, mutation);
-        if (caughtBy.length === 0) survivors.push(mutation.name);
-        console.log(formatRow([mutation.file, mutation.name, formatResult(caughtBy), `${seconds.toFixed(0)} s`]));
-      }
-    };
-    const copies = [first];
+    const idle = [first];
     // With what the first has compiled.
-    while (copies.length < Math.min(COPIES, chosen.length)) {
-      const copy = join(root, `contracts${copies.length}`);
+    while (idle.length < Math.min(COPIES, chosen.length)) {
+      const copy = join(root, `contracts${idle.length}`);
       await cp(first, copy, { recursive: true, preserveTimestamps: true });
-      copies.push(copy);
+      idle.push(copy);
     }
-    await Promise.all(copies.map(testCopy));
-    const minutes = (performance.now() - startedMs) / 60_000;
-    console.log(
-      `\n${chosen.length} bugs planted, ${chosen.length - survivors.length} caught in ${minutes.toFixed(1)} minutes.`,
-    );
-    for (const name of survivors) console.error(`Not caught: ${name}`);
-    if (survivors.length > 0) process.exitCode = 1;
+    const find = async (mutation: Mutation) => {
+      const copy = idle.pop() ?? first;
+      const failed = await runMutation(copy, mutation);
+      idle.push(copy);
+      return formatResult(failed);
+    };
+    await reportPlantedBugs(chosen, {
+      find,
+      workers: idle.length,
+      titleOf: ({ file, name }) => `${file.padEnd(18)} ${name}`,
+    });
   } finally {
     await rm(root, { recursive: true, force: true });
   }
@@ -78,22 +71,22 @@ async function assertTestsPass(copy: string): Promise<void> {
   }
 }
 
-async function runMutation(copy: string, mutation: Mutation): Promise<MutantResult> {
+/** The tests that fail with the bug. */
+async function runMutation(copy: string, mutation: Mutation): Promise<string[]> {
   const path = join(copy, "src", mutation.file);
   const source = await readFile(path, "utf8");
-  const startedMs = performance.now();
   await writeFile(
     path,
     source.replace(mutation.search, () => mutation.replace),
   );
-  const caughtBy: string[] = [];
+  const failed: string[] = [];
   for (const parameters of forgeSuites) {
-    if (caughtBy.length > 0) break;
+    if (failed.length > 0) break;
     const { exitCode, output } = await runForge(parameters, copy);
-    if (exitCode !== 0) caughtBy.push(...failedTests(output, mutation));
+    if (exitCode !== 0) failed.push(...failedTests(output, mutation));
   }
   await writeFile(path, source);
-  return { caughtBy, seconds: (performance.now() - startedMs) / 1000 };
+  return failed;
 }
 
 /**
@@ -105,13 +98,8 @@ function failedTests(output: string, mutation: Mutation): string[] {
   return [...new Set(names)];
 }
 
-function formatResult([first, ...others]: readonly string[]): string {
-  if (first === undefined) return "NOT CAUGHT";
-  return others.length === 0 ? first : `${first} and ${others.length} more`;
-}
-
-function formatRow([file = "", name = "", result = "", seconds = ""]: readonly string[]): string {
-  return `${file.padEnd(18)} ${name.padEnd(48)} ${seconds.padStart(5)}  ${result}`;
+function formatResult([first, ...others]: readonly string[]): string | undefined {
+  return first === undefined || others.length === 0 ? first : `${first} and ${others.length} more`;
 }
 
 await main(process.argv[2] ?? "");

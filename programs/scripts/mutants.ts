@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { reportPlantedBugs } from "../../scripts/tests/reportPlantedBugs.ts";
 import { compile, programsDirectory } from "./compile.ts";
 import { mutations } from "./mutations.ts";
 import type { Mutation } from "./mutations.ts";
@@ -81,19 +82,6 @@ async function findKiller(mutation: Mutation): Promise<string | undefined> {
   return (await findFailure(program, FILES_QUICK)) ?? findFailure(program, FILES_SLOW);
 }
 
-async function main(words: readonly string[]): Promise<void> {
-  const survivors: string[] = [];
-  const chosen = choose(words);
-  for (const mutation of chosen) {
-    const killer = await findKiller(mutation);
-    if (killer === undefined) survivors.push(mutation.name);
-    console.log(`${mutation.file.padEnd(10)} ${mutation.name.padEnd(55)} ${killer ?? "NOT CAUGHT"}`);
-  }
-  console.log(`\n${chosen.length} bugs planted, ${chosen.length - survivors.length} caught.`);
-  for (const name of survivors) console.error(`Not caught: ${name}`);
-  if (survivors.length > 0) process.exitCode = 1;
-}
-
 function choose(words: readonly string[]): readonly Mutation[] {
   const part = /^(?<number>\d+)\/(?<count>\d+)$/.exec(words[words.indexOf("--part") + 1] ?? "")?.groups;
   if (words.includes("--part") && part !== undefined)
@@ -101,4 +89,8 @@ function choose(words: readonly string[]): readonly Mutation[] {
   return mutations.filter(({ name }) => name.includes(words[0] ?? ""));
 }
 
-if (import.meta.main) await main(process.argv.slice(2));
+if (import.meta.main)
+  await reportPlantedBugs(choose(process.argv.slice(2)), {
+    find: findKiller,
+    titleOf: ({ file, name }) => `${file.padEnd(10)} ${name}`,
+  });

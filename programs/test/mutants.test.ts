@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { unplantable } from "../../scripts/tests/reportPlantedBugs.ts";
 import { readProgram } from "../scripts/build.ts";
 import { isCompilerInstalled, programsDirectory } from "../scripts/compile.ts";
 import { compileMutant, findFailure } from "../scripts/mutants.ts";
@@ -15,14 +16,12 @@ const SAMPLE = [
   ["the delegate is not compared", "bridgeThefts"],
 ] as const;
 
-test("every mutation of npm run mutants:programs matches exactly one place", async () => {
+test("every mutation of npm run mutants:programs matches exactly one place", () => {
   assert.ok(mutations.length >= 100);
-  assert.equal(new Set(mutations.map(({ name }) => name)).size, mutations.length);
-  for (const { name, file, search, replace } of mutations) {
-    const source = await readFile(join(programsDirectory, "src", file), "utf8");
-    assert.equal(source.split(search).length - 1, 1, `"${name}" must match once in ${file}: ${search}`);
-    assert.notEqual(search, replace, name);
-  }
+  assert.deepEqual(
+    unplantable(mutations, ({ file }) => readFileSync(join(programsDirectory, "src", file), "utf8")),
+    [],
+  );
 });
 
 test("the committed program passes what a bug must fail", async () => {

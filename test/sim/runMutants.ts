@@ -2,6 +2,8 @@ import { execFile } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { reportPlantedBugs } from "../../scripts/tests/reportPlantedBugs.ts";
+import { findByTest } from "../plantedBugs/findByTest.ts";
 import { plantedBugs } from "../plantedBugs/plantedBugs.ts";
 import { mutants } from "./mutants.ts";
 import { parseArguments, parseInteger, exitWithUsage } from "./parseArguments.ts";
@@ -31,15 +33,15 @@ const known = new Set([...simulated, ...ofRoad.map(({ name }) => name)]);
 const unknown = positionals.find((typed) => !known.has(typed));
 if (unknown !== undefined) exitWithUsage(`There is no planted bug ${unknown}.`, USAGE);
 const seedScript = fileURLToPath(new URL("runMutant.ts", import.meta.url));
-const testScript = fileURLToPath(new URL("../plantedBugs/runMutant.ts", import.meta.url));
 const run = promisify(execFile);
 const isChosen = (name: string) => positionals.length === 0 || positionals.includes(name);
-const queue = [
+const chosen = [
   ...(values.only === "tests" ? [] : simulated.map((name) => ({ name, find: () => findBySeed(name) }))),
-  ...(values.only === "seeds" ? [] : ofRoad.map(({ name, test }) => ({ name, find: () => findByTest(name, test) }))),
+  ...(values.only === "seeds"
+    ? []
+    : ofRoad.map(({ name, test }) => ({ name, find: () => findByTest({ name, test }) }))),
 ].filter(({ name }) => isChosen(name));
 const named = readMutantSeeds();
-let survivors = 0;
 
 type Detection = { seed: number; after: number; rule: string };
 
@@ -52,21 +54,4 @@ async function findBySeed(name: string): Promise<string | undefined> {
   return `seed ${String(seed).padEnd(5)} ${place.padEnd(7)} ${rule}`;
 }
 
-async function findByTest(name: string, test: string): Promise<string | undefined> {
-  const { stdout } = await run(process.execPath, [testScript, name]).catch((error: { stdout?: string }) => error);
-  const found = /✖ (.+) \(\d+\.?\d*ms\)/.exec(stdout ?? "");
-  return found === null ? undefined : `test ${test}: ${found[1]}`;
-}
-
-async function runWorker(): Promise<void> {
-  for (let bug = queue.shift(); bug !== undefined; bug = queue.shift()) {
-    const found = await bug.find();
-    if (found === undefined) survivors += 1;
-    process.stdout.write(`${bug.name.padEnd(30)} ${found ?? "— missed"}\n`);
-  }
-}
-
-process.stdout.write(`${"planted bug".padEnd(30)} found by\n`);
-await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, runWorker));
-process.stdout.write(survivors === 0 ? "all bugs found\n" : `${survivors} bugs missed\n`);
-if (survivors > 0) process.exitCode = 1;
+await reportPlantedBugs(chosen, { find: (bug) => bug.find(), workers: Math.min(2, availableParallelism()) });
