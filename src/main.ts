@@ -18,6 +18,7 @@ import { createSchema } from "./db/postgres/createSchema.ts";
 import { DatabaseUnusable } from "./db/errors.ts";
 import { analyzeTables, migrate, pendingMigrations } from "./db/migrate.ts";
 import { openServerClock } from "./db/serverClock.ts";
+import { addOpsRoutes } from "./http/ops/opsRoutes.ts";
 import { buildServer } from "./http/server.ts";
 import { leaveAndClose } from "./http/wire/leaving.ts";
 import type { Caip2 } from "./kernel/caip.ts";
@@ -232,7 +233,7 @@ export async function startService(world: World, { extend, onFatal, leaveMs = 0 
 async function listenForMetrics(world: World, server: FastifyInstance): Promise<FastifyInstance | undefined> {
   if (world.config.metrics === undefined) return undefined;
   try {
-    return await startMetricsServer(world, world.config.metrics);
+    return await startMetricsServer(world, world.config.metrics, (listener) => addOpsRoutes(listener, world));
   } catch (error) {
     await server.close();
     throw error;

@@ -11,7 +11,7 @@ const TEST_APIS = ["test/support/api.ts", "test/support/remoteGateApi.ts", "test
 /** Files of the operations' folder that measure memory or sockets. */
 const ALONE = "test/http/@(connectionLimits|memory|rawHttp).test.ts";
 const CONCURRENT = "test/http/@(limits|idempotencyKey|createRace).test.ts";
-const PAGES = "test/http/@(checkout|checkoutEvents|checkoutRoutes|checkoutState|docs).test.ts";
+const PAGES = "test/http/@(checkout|checkoutEvents|checkoutRoutes|checkoutState|dashboard|docs|ops).test.ts";
 
 export const TEST_RUN: TestRunSetup = {
   groups: [
@@ -37,6 +37,7 @@ export const TEST_RUN: TestRunSetup = {
         "packages/inbox/test/solana/**",
         "packages/recover/test/**",
         "packages/checkout/test/**",
+        "packages/dashboard/test/**",
         "test/architecture/**",
         "test/architecture.test.ts",
         "test/client/{generated,webhooks}.test.ts",

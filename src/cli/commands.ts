@@ -27,6 +27,7 @@ import {
 } from "./webhooks/webhooks.ts";
 import { webhooksListen } from "./webhooks/webhooksListen.ts";
 import { rescan } from "./chains/rescan.ts";
+import { opsLink } from "./service/opsLink.ts";
 import { status } from "./service/status.ts";
 import { watchStatus } from "./chains/watch.ts";
 import { doctor } from "./service/doctor.ts";
@@ -74,6 +75,7 @@ export const COMMANDS: readonly Command[] = [
   webhooksTest,
   webhooksDeliveries,
   webhooksRedeliver,
+  opsLink,
   restoreMark,
   rescan,
   status,

@@ -936,6 +936,7 @@ create index deposit_of_intent on deposit (intent_id, seq);
 create index deposit_of_settlement on deposit (settlement_id) where (settlement_id is not null);
 create index deposit_pending on deposit (chain, block_number) where (status = 'seen');
 create index deposit_recent on deposit (intent_id, chain, block_number);
+create index deposit_sender on deposit (sender, seq desc);
 create index deposit_unagreed on deposit (intent_id, chain) where ((status = 'counted') and (agreed_at is null));
 create index deposit_undecided on deposit (intent_id, chain) where ((status in ('seen', 'confirmed')) or ((status = 'held') and (reason in ('provider_disagreement', 'provider_agreement_pending'))));
 create index deposit_unswept on deposit (intent_id, chain, token) where ((status = 'counted') and (settlement_id is null));
@@ -1318,6 +1319,31 @@ create table provider_hint (
   last_at timestamptz not null,
   constraint provider_hint_pkey primary key (chain, provider)
 );
+
+-- ops_link: written by src/dashboard/opsLinkStore.ts
+create table ops_link (
+  code_hash bytea not null,
+  created_at timestamptz not null,
+  expires_at timestamptz not null,
+  used_at timestamptz,
+  constraint ops_link_pkey primary key (code_hash),
+  constraint ops_link_code_hash_check check (octet_length(code_hash) = 32)
+);
+create index ops_link_expires on ops_link (expires_at);
+
+-- dashboard_session: written by src/dashboard/sessionStore.ts
+create table dashboard_session (
+  id text not null,
+  account_id text not null,
+  key_id text not null,
+  created_at timestamptz not null,
+  seen_at timestamptz not null,
+  expires_at timestamptz not null,
+  constraint dashboard_session_pkey primary key (id)
+);
+alter table dashboard_session add constraint dashboard_session_account_id_fkey foreign key (account_id) references account(id);
+alter table dashboard_session add constraint dashboard_session_key_id_fkey foreign key (key_id) references api_key(key_id);
+create index dashboard_session_expires on dashboard_session (expires_at);
 
 -- listed_deposit: a view
 create view listed_deposit as

@@ -12,6 +12,7 @@ import { openWorld, startService, verifyChains } from "../main.ts";
 import type { World } from "../world.ts";
 import { CommandError } from "../operator/errors.ts";
 import { readPort } from "../config/loadConfig.ts";
+import { runOperation } from "../operator/runOperation.ts";
 import { openHome } from "../operator/control/home.ts";
 import { openReadableLog } from "../operator/process/logs.ts";
 import { startOperatorControl } from "../operator/control/startOperatorControl.ts";
@@ -48,6 +49,8 @@ export type DevOptions = {
 export type DevWorld = {
   manifest: DevManifest;
   log: Logger;
+  /** Opens the operator's page once. */
+  opsLink: string;
   /** The preferred port when it is in use; undefined when this world has it. */
   occupiedPort: number | undefined;
   /** Resolves when a chain has ended; before `stop`, that is a failure. */
@@ -186,7 +189,7 @@ type DevParts = {
 async function runWorld(
   world: World,
   { chains, solana, attestation, pendingBridge, home, directory }: DevParts,
-): Promise<{ manifest: DevManifest; stop(): Promise<void> }> {
+): Promise<{ manifest: DevManifest; opsLink: string; stop(): Promise<void> }> {
   try {
     await pendingBridge;
     await verifyChains(world.config, world.chains, world.log);
@@ -225,7 +228,8 @@ async function runWorld(
       await solana.stop();
       await chains.stop();
     };
-    return { manifest, stop };
+    const { url: opsLink } = await runOperation(world, "ops link", {});
+    return { manifest, opsLink, stop };
   } catch (error) {
     await world.db.close();
     throw error;

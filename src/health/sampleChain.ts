@@ -24,6 +24,10 @@ export type ChainHealth = {
   gas: GasSample | undefined;
   /** What the balance of the gas account fell by, in the native coin's smallest unit. */
   gasSpent: bigint;
+  /** When `gasSpent` began to be counted. */
+  gasSinceMs: number | undefined;
+  /** The last whole sample, for readers that ask no provider themselves. */
+  sample: { readonly atMs: number; readonly taken: ChainSample } | undefined;
 };
 
 const HEALTH: MemorySlot<WeakMap<Chain, ChainHealth>> = { create: () => new WeakMap() };
@@ -39,6 +43,8 @@ export function getChainHealth({ clock, memory }: Pick<World, "clock" | "memory"
     answeredAtMs: new Map(),
     gas: undefined,
     gasSpent: 0n,
+    gasSinceMs: undefined,
+    sample: undefined,
   };
   all.set(chain, known);
   return known;
@@ -85,6 +91,19 @@ type SampleOptions = {
   withoutGas?: boolean;
 };
 
+/** Longer than the alarm checks take from one sample to the next. */
+const RECENT_MS = 20_000;
+
+/** The last samples of this process where they are recent, else new ones. */
+export async function recentSamples(world: HealthWorld): Promise<ChainSample[]> {
+  const nowMs = world.clock.monotonicMs();
+  const recent = [...world.chains.values()].flatMap((chain) => {
+    const { sample } = getChainHealth(world, chain);
+    return sample !== undefined && nowMs - sample.atMs < RECENT_MS ? [sample.taken] : [];
+  });
+  return recent.length === world.chains.size ? recent : sampleChains(world);
+}
+
 /** A sample of each watched chain. */
 export async function sampleChains(world: HealthWorld, options: SampleOptions = {}): Promise<ChainSample[]> {
   const cursors = new Map((await listCursors(world.db)).map((cursor) => [cursor.chain, cursor]));
@@ -123,7 +142,7 @@ export async function sampleChain(
   if (lastHead !== undefined) await within(world, () => refreshBlockTime(world, chain, lastHead));
   const at = world.clock.now();
   const measuredBlockMs = findMeasuredBlockMs(world, chain);
-  return {
+  const taken: ChainSample = {
     chain,
     config,
     cursor,
@@ -138,6 +157,8 @@ export async function sampleChain(
     lagBlocks: cursor === undefined || head === undefined ? undefined : head.number - cursor.number,
     gas: health.gas,
   };
+  health.sample = { atMs: nowMs, taken };
+  return taken;
 }
 
 type Reply = Omit<ProviderSample, "silentMs">;
@@ -189,5 +210,6 @@ async function refreshGas(world: SampleWorld, { sender }: Chain, health: ChainHe
   if (answers === undefined) return;
   const [balance, fee, { isWithinCeiling, text: price }] = answers;
   if (health.gas !== undefined && balance < health.gas.balance) health.gasSpent += health.gas.balance - balance;
+  health.gasSinceMs ??= nowMs;
   health.gas = { checkedAtMs: nowMs, balance, fee, isWithinCeiling, price };
 }

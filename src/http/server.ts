@@ -12,6 +12,8 @@ import { handleConnect, limitConnections, REQUESTS_PER_SOCKET_MAX } from "./wire
 import { drainBody } from "./wire/drainBody.ts";
 import { closeConnectionsWhileLeaving, type Leaving } from "./wire/leaving.ts";
 import { sendFaultPage, wantsFaultPage } from "./documents/faultPage.ts";
+import { addDashboardRoutes } from "./dashboard/dashboardRoutes.ts";
+import { addOpsRoutes } from "./ops/opsRoutes.ts";
 import { addHealthRoutes } from "./documents/healthRoutes.ts";
 import { addOpenApiRoute } from "./documents/openApi/openApiRoute.ts";
 import { addDocsRoutes } from "./documents/docsRoutes.ts";
@@ -118,6 +120,9 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
   addSdkRoutes(server, world.config);
   addCheckoutRoutes(server, context);
   addHintRoutes(server, context);
+  addDashboardRoutes(server, context);
+  // Of real money, the operator's page is on the listener of the metrics alone.
+  if (world.config.environment === "test") addOpsRoutes(server, world);
   return server;
 }
 

@@ -5,6 +5,7 @@ import { purgeSweepAgreements } from "../settlement/agreement/verifySweeps.ts";
 import { purgeTransactions } from "../settlement/purgeTransactions.ts";
 import { purgeHandoffCodes } from "../intent/checkout/handoff.ts";
 import { purgePrimedAccounts } from "../priming/purgePrimedAccounts.ts";
+import { purgeSessions } from "../dashboard/session.ts";
 import { purgeViewHints } from "../view/purgeViewHints.ts";
 import { purgeDeliveries } from "../webhook/purgeDeliveries.ts";
 import type { World } from "../world.ts";
@@ -29,6 +30,7 @@ export function purgeExpiredLoop(world: World): Loop {
     (limit) => purgeSweepAgreements(world, limit),
     (limit) => purgeEvents(world, limit),
     (limit) => purgeDeliveries(world, limit),
+    (limit) => purgeSessions(world, limit),
     // Only such a sender writes these rows.
     ...(chains.some(({ sender }) => sender.accounts !== undefined)
       ? [(limit: number) => purgePrimedAccounts(world, limit)]

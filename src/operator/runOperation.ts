@@ -13,6 +13,7 @@ import { runDoctorChecks } from "./doctor/runDoctorChecks.ts";
 import { listEvents } from "./eventOperations.ts";
 import { checkLedger, listLedgerBalances, readLedgerPage } from "./ledgerOperations.ts";
 import { archiveOperatorIntent, exportIntents, listIntents, showIntent } from "./intentOperations.ts";
+import { createOpsLink } from "./status/opsLink.ts";
 import { markRestore } from "./restore/markRestore.ts";
 import { rescan } from "./rescanTarget.ts";
 import { createKey, listKeys, revokeKey, rotateKey } from "./keyOperations.ts";
@@ -65,6 +66,7 @@ const OPERATIONS = {
   "webhooks test": testWebhook,
   "webhooks deliveries": listWebhookDeliveries,
   "webhooks redeliver": redeliverWebhook,
+  "ops link": createOpsLink,
   "restore mark": markRestore,
   rescan,
   status: defineOperatorOperation({ effect: "read", input: {}, run: getStatus }),

@@ -8,6 +8,7 @@ const PACKAGES = [
   "packages/sdk",
   "packages/react",
   "packages/checkout",
+  "packages/dashboard",
   "packages/local-solana",
 ] as const;
 
@@ -31,6 +32,7 @@ const ROAD = [
   "alarm",
   "metrics",
   "audit",
+  "dashboard",
 ] as const;
 
 /** main.ts combines the other entry points, and the CLI starts main.ts. */

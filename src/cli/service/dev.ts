@@ -2,7 +2,6 @@ import type { Config } from "../../config/config.ts";
 import type { Command, CommandInput } from "../command.ts";
 import { namespaceOf, referenceOf } from "../../kernel/caip.ts";
 import { CommandError, UsageError } from "../../operator/errors.ts";
-import type { DevManifest } from "../../dev/manifest.ts";
 import type { DevWorld } from "../../dev/startDev.ts";
 import { drain, exitOnUncaught, waitForShutdown } from "../../operator/process/shutdown.ts";
 import { toJson, type Terminal } from "../../operator/process/terminal.ts";
@@ -53,7 +52,7 @@ async function runDev({ values, flags, asJson, terminal, environment }: CommandI
     terminal.note(`Port ${world.occupiedPort} is in use, so the dev world listens at ${world.manifest.baseUrl}.`);
   }
   if (asJson) terminal.out(toJson(world.manifest));
-  else for (const line of banner(world.manifest, terminal)) terminal.out(line);
+  else for (const line of banner(world, terminal)) terminal.out(line);
   const hasChainStopped = await Promise.race([shutdownSignal.then(() => false), world.chainStopped.then(() => true)]);
   return stopWorld(world, { hasChainStopped, terminal });
 }
@@ -69,7 +68,7 @@ async function stopWorld(
   return 0;
 }
 
-function banner(manifest: DevManifest, terminal: Terminal): string[] {
+function banner({ manifest, opsLink }: DevWorld, terminal: Terminal): string[] {
   const { baseUrl, docsUrl, accounts, chains, solana } = manifest;
   const cluster = chains.find(({ caip2 }) => namespaceOf(caip2) === "solana");
   const title = (text: string) => terminal.paint("bold", text);
@@ -79,6 +78,9 @@ function banner(manifest: DevManifest, terminal: Terminal): string[] {
     "",
     `${title("Tributary")} is ready at ${terminal.paint("cyan", baseUrl)}`,
     `A demo shop is at ${terminal.paint("cyan", `${baseUrl}/demo`)}: press Buy, and the wallet in the page pays`,
+    `The merchants' dashboard is at ${terminal.paint("cyan", `${baseUrl}/dashboard`)}: sign in with a key from below`,
+    `The operator's page opens once at ${terminal.paint("cyan", opsLink)}`,
+    dim("  another link: npx tributary ops link"),
     `Documentation is at ${terminal.paint("cyan", docsUrl)}`,
     "",
     title("Chains"),

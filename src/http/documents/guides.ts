@@ -21,6 +21,7 @@ const READING_ORDER: readonly string[] = [
   "chains.md",
   "reading.md",
   "go-live.md",
+  "ops.md",
   "alarms.md",
   "metrics.md",
   "accounts.md",

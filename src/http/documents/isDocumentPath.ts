@@ -1,4 +1,4 @@
-const DOCUMENT_PREFIXES = ["/docs/", "/c/", "/sdk/", "/hooks/", "/dev/"];
+const DOCUMENT_PREFIXES = ["/docs/", "/c/", "/sdk/", "/hooks/", "/dev/", "/ops/", "/dashboard/"];
 const DOCUMENT_PATHS = new Set([
   "/docs",
   "/openapi.json",

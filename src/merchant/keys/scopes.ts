@@ -10,6 +10,9 @@ export const READ_EVENTS = "events:read";
 /** The endpoints of webhooks. */
 export const MANAGE_WEBHOOKS = "webhooks:manage";
 
+/** What an account's dashboard shows. */
+export const READ_DASHBOARD = "dashboard:read";
+
 /** All scopes of API keys. A key has those that it was created with. */
 export const SCOPES: readonly [string, ...string[]] = [
   CREATE_INTENTS,
@@ -17,6 +20,7 @@ export const SCOPES: readonly [string, ...string[]] = [
   READ_EVENTS,
   MANAGE_WEBHOOKS,
   MANAGE_CHECKOUT,
+  READ_DASHBOARD,
 ];
 
 /** The scopes of a key that is created without naming any. None of them changes an account's payout. */

@@ -1,0 +1,191 @@
+import { isLocale, type Locale } from "@tributary/checkout/locales";
+import { h, type Child, type VElement } from "@tributary/checkout/vnode";
+import { renderDocument } from "../document.ts";
+import { icon, logo } from "../parts/icons.ts";
+import { command, idText, moment, type Times } from "../parts/parts.ts";
+import { createTranslator } from "../translator.ts";
+import { merchantMessages, type MerchantMessages, type MerchantTranslator } from "./messages.ts";
+
+// What stands around each page of the dashboard, and the pages with one thing on them.
+
+const FILES = "/dashboard";
+const SCRIPT = "keys.js";
+
+const MESSAGES: { readonly [Each in Locale]?: MerchantMessages } = { en: merchantMessages };
+export const MERCHANT_LOCALES: readonly string[] = Object.keys(MESSAGES);
+
+export type MerchantContext = { readonly t: MerchantTranslator; readonly times: Times };
+
+/** Times are in UTC, because the server does not know the reader's zone. */
+export function merchantContext(locale: string, now: string): MerchantContext {
+  const known = isLocale(locale) && MESSAGES[locale] !== undefined ? locale : "en";
+  const t = createTranslator(known, MESSAGES[known] ?? merchantMessages);
+  return { t, times: { locale: known, timeZone: "UTC", now } };
+}
+
+export type Section = "payments" | "webhooks" | "events";
+
+/** Who is signed in. `token` goes with every form that changes something. */
+export type Viewer = {
+  readonly accountName: string;
+  readonly keyId: string;
+  readonly expiresAt: string;
+  readonly environment: "test" | "live";
+  readonly token: string;
+};
+
+export type MerchantPage = {
+  readonly title: string;
+  readonly section: Section | null;
+  readonly query?: string;
+  readonly content: readonly Child[];
+};
+
+const PATHS: Readonly<Record<Section, string>> = {
+  payments: "/dashboard",
+  webhooks: "/dashboard/webhooks",
+  events: "/dashboard/events",
+};
+
+export function renderMerchantPage(context: MerchantContext, viewer: Viewer, page: MerchantPage): string {
+  const { t } = context;
+  const body = [
+    h("a.skip", { href: "#main" }, t.text("skip")),
+    viewer.environment === "test" && h("aside.ribbon", {}, t.text("ribbon")),
+    h(
+      "div.app",
+      {},
+      sideBar(context, viewer, page.section),
+      h(
+        "main.main",
+        { id: "main", tabindex: "-1" },
+        h("div.top", {}, h("h1", {}, page.title), searchForm(context, page.query ?? "")),
+        page.content,
+      ),
+    ),
+  ];
+  const title = t.text("title.page", { page: page.title, account: viewer.accountName });
+  return renderDocument({ locale: t.locale, title, filesPath: FILES, script: SCRIPT, body });
+}
+
+function sideBar(context: MerchantContext, viewer: Viewer, section: Section | null): VElement {
+  const { t, times } = context;
+  const links = (Object.keys(PATHS) as Section[]).map((name) =>
+    h(
+      "li",
+      {},
+      h("a", { href: PATHS[name], "aria-current": name === section ? "page" : undefined }, t.text(`nav.${name}`)),
+    ),
+  );
+  return h(
+    "header.side",
+    {},
+    h("a.shop", { href: "/dashboard" }, logo(), h("b", {}, h("bdi", {}, viewer.accountName))),
+    h(
+      "div.nav.plain-nav",
+      {},
+      h("nav", { "aria-label": t.text("nav.label") }, h("ul", {}, links)),
+      h(
+        "div.who",
+        {},
+        h("p", {}, t.rich("who.key", { key: idText(viewer.keyId), time: moment(viewer.expiresAt, times) })),
+        h(
+          "form",
+          { method: "post", action: "/dashboard/sign-out" },
+          h("input", { type: "hidden", name: "token", value: viewer.token }),
+          h("button.btn.plain", { type: "submit" }, t.text("who.signOut")),
+        ),
+      ),
+    ),
+  );
+}
+
+function searchForm({ t }: MerchantContext, query: string): VElement {
+  return h(
+    "form.find",
+    { role: "search", method: "get", action: "/dashboard/search" },
+    icon("search"),
+    h("label.vh", { for: "q" }, t.text("find.label")),
+    h("input", {
+      id: "q",
+      name: "q",
+      type: "search",
+      placeholder: t.text("find.placeholder"),
+      autocomplete: "off",
+      spellcheck: "false",
+      maxlength: 200,
+      value: query === "" ? undefined : query,
+      "aria-keyshortcuts": "/",
+    }),
+    h("kbd", { "aria-hidden": "true" }, "/"),
+  );
+}
+
+export type SignInProblem = "refused" | "scope" | "suspended" | "limited" | "away";
+
+/** The only page without an account. The key is never written back. */
+export function renderKeySignIn(context: MerchantContext, host: string, problem: SignInProblem | null): string {
+  const { t } = context;
+  const form = h(
+    "form.pay-way",
+    { method: "post", action: "/dashboard/sign-in" },
+    problem !== null && h("p.err", { role: "alert", id: "problem" }, t.text(`signIn.${problem}`)),
+    h(
+      "p.field",
+      {},
+      h("label", { for: "key" }, t.text("signIn.key")),
+      h("input", {
+        id: "key",
+        name: "key",
+        type: "password",
+        class: "id",
+        autocomplete: "off",
+        required: true,
+        "aria-invalid": problem === "refused" || problem === "scope" ? "true" : undefined,
+        "aria-describedby": problem === null ? undefined : "problem",
+      }),
+    ),
+    h("button.btn.main-act", { type: "submit" }, t.text("signIn.submit")),
+    h("p.small.dim", {}, t.text("signIn.make")),
+    command("npx tributary keys create acct_… --scopes dashboard:read", t.text("cmd.copy")),
+  );
+  return lonePage(context, { host, heading: t.text("signIn.title"), what: t.text("signIn.what"), content: form });
+}
+
+/** A page that says why there is none. */
+export function renderProblem(
+  context: MerchantContext,
+  host: string,
+  problem: "notFound" | "limited" | "away",
+): string {
+  const { t } = context;
+  const content = h("p", {}, h("a", { href: "/dashboard" }, t.text("pay.back")));
+  return lonePage(context, {
+    host,
+    heading: t.text(`problem.${problem}`),
+    what: t.text(`problem.${problem}.what`),
+    content,
+  });
+}
+
+function lonePage(
+  { t }: MerchantContext,
+  { host, heading, what, content }: { host: string; heading: string; what: string; content: Child },
+): string {
+  const body = [
+    h(
+      "main.lone",
+      { id: "main" },
+      h("span.shop", {}, logo(), h("b", {}, h("bdi", { translate: "no" }, host))),
+      h(
+        "section.slip",
+        {},
+        h("div.up", {}, h("h1", {}, heading)),
+        h("div.tear"),
+        h("div.down", {}, h("p", {}, what), content),
+      ),
+    ),
+  ];
+  const title = t.text("title.page", { page: heading, account: host });
+  return renderDocument({ locale: t.locale, title, filesPath: FILES, script: SCRIPT, body });
+}

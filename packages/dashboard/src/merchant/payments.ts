@@ -1,0 +1,186 @@
+import { h, type Child, type VElement } from "@tributary/checkout/vnode";
+import { amount, idText, inside, moment, panel, tag, type Tone } from "../parts/parts.ts";
+import { wideTable } from "../parts/table.ts";
+import type { MerchantContext, MerchantPage } from "./frame.ts";
+
+export type Sum = { readonly decimal: string; readonly symbol: string };
+
+/** One payment of a list. */
+export type PaymentRow = {
+  readonly intentId: string;
+  readonly merchantReference: string | null;
+  readonly description: string | null;
+  readonly status: string;
+  readonly paymentStatus: string;
+  readonly price: Sum | null;
+  readonly received: Sum;
+  readonly net: Sum;
+  readonly createdAt: string;
+};
+
+/** The filters as they stand in the address; an absent one is empty. */
+export type ListFilters = {
+  readonly status: string;
+  readonly paymentStatus: string;
+  readonly createdAfter: string;
+  readonly createdBefore: string;
+  readonly merchantReference: string;
+};
+
+export type PaymentList = {
+  readonly filters: ListFilters;
+  readonly rows: readonly PaymentRow[];
+  readonly nextCursor: string;
+  readonly isFirstPage: boolean;
+};
+
+const STATUSES = ["active", "settled", "archived"];
+const PAYMENT_STATUSES = ["unpaid", "partial", "paid", "overpaid"];
+
+const TONES: Readonly<Record<string, Tone>> = {
+  paid: "ok",
+  overpaid: "ok",
+  counted: "ok",
+  landed: "ok",
+  succeeded: "ok",
+  enabled: "ok",
+  settled: "done",
+  partial: "part",
+  held: "stop",
+  failed: "fail",
+  dropped: "fail",
+  disabled: "fail",
+  submitted: "flow",
+  bridging: "flow",
+  seen: "flow",
+  confirmed: "flow",
+  pending: "flow",
+};
+
+export function stateTag(state: string): VElement {
+  return tag(TONES[state] ?? "plain", state);
+}
+
+export function sum({ decimal, symbol }: Sum): VElement {
+  return amount(decimal, symbol);
+}
+
+/** The query of an address with these filters. */
+function filterQuery(filters: ListFilters, more: Readonly<Record<string, string>> = {}): string {
+  const given = Object.entries({ ...filters, ...more }).filter(([, value]) => value !== "");
+  const query = new URLSearchParams(given).toString();
+  return query === "" ? "" : `?${query}`;
+}
+
+export function paymentsPage(context: MerchantContext, list: PaymentList): MerchantPage {
+  const { t } = context;
+  const { filters, rows, nextCursor, isFirstPage } = list;
+  const isFiltered = Object.values(filters).some((value) => value !== "");
+  const side = [
+    h("a.btn", { href: `/dashboard/payments.csv${filterQuery(filters)}`, download: true }, t.text("list.csv")),
+    " ",
+    h("a.btn", { href: `/dashboard/payments.jsonl${filterQuery(filters)}`, download: true }, t.text("list.jsonl")),
+  ];
+  const older =
+    nextCursor !== "" &&
+    h("a.btn", { href: `/dashboard${filterQuery(filters, { cursor: nextCursor })}` }, t.text("list.older"));
+  const newest = !isFirstPage && h("a.btn", { href: `/dashboard${filterQuery(filters)}` }, t.text("list.newest"));
+  const content = [
+    filterForm(context, filters, isFiltered),
+    panel(
+      { id: "payments", title: t.text("list.title"), side },
+      rows.length === 0
+        ? inside(h("p.dim", {}, t.text(isFiltered || !isFirstPage ? "list.empty" : "list.first")))
+        : paymentTable(context, rows),
+      (older || newest) && h("footer", {}, newest, older),
+    ),
+  ];
+  return { title: t.text("list.title"), section: "payments", content };
+}
+
+function filterForm({ t }: MerchantContext, filters: ListFilters, isFiltered: boolean): VElement {
+  const choice = (name: "status" | "paymentStatus", values: readonly string[]) =>
+    h(
+      "p.field",
+      {},
+      h("label", { for: name }, t.text(`list.${name}`)),
+      h(
+        "select",
+        { id: name, name },
+        h("option", { value: "" }, t.text("list.any")),
+        values.map((value) => h("option", { value, selected: filters[name] === value }, value)),
+      ),
+    );
+  const field = (name: "createdAfter" | "createdBefore" | "merchantReference", label: string, type: string) =>
+    h(
+      "p.field",
+      {},
+      h("label", { for: name }, label),
+      h("input", { id: name, name, type, value: filters[name].slice(0, type === "date" ? 10 : 200) }),
+    );
+  return h(
+    "details.panel.raw",
+    { open: isFiltered },
+    h("summary", {}, t.text("list.filter")),
+    h(
+      "form.in",
+      { method: "get", action: "/dashboard" },
+      h(
+        "div.pair",
+        {},
+        choice("status", STATUSES),
+        choice("paymentStatus", PAYMENT_STATUSES),
+        field("createdAfter", t.text("list.from"), "date"),
+        field("createdBefore", t.text("list.to"), "date"),
+        field("merchantReference", t.text("list.reference"), "text"),
+      ),
+      h(
+        "p.acts",
+        {},
+        h("button.btn", { type: "submit" }, t.text("list.apply")),
+        isFiltered && h("a.btn.plain", { href: "/dashboard" }, t.text("list.clear")),
+      ),
+    ),
+  );
+}
+
+function paymentTable({ t, times }: MerchantContext, rows: readonly PaymentRow[]): VElement {
+  const columns = [
+    { label: t.text("list.payment") },
+    { label: t.text("list.paymentStatus") },
+    { label: t.text("list.status") },
+    { label: t.text("list.price"), isNumber: true },
+    { label: t.text("list.received"), isNumber: true },
+    { label: t.text("list.net"), isNumber: true },
+    { label: t.text("list.created"), isNumber: true },
+  ];
+  const shown = rows.map((row) => ({
+    cells: [
+      h(
+        "a",
+        { href: `/dashboard/payments/${row.intentId}` },
+        row.merchantReference === null ? idText(row.intentId, true) : h("bdi", {}, row.merchantReference),
+      ),
+      stateTag(row.paymentStatus),
+      stateTag(row.status),
+      row.price === null ? t.text("list.open") : sum(row.price),
+      sum(row.received),
+      sum(row.net),
+      moment(row.createdAt, times),
+    ] satisfies Child[],
+  }));
+  return wideTable(t.text("list.title"), columns, shown);
+}
+
+/** Several hits, or none. One hit is opened at once. */
+export function foundPage(context: MerchantContext, query: string, rows: readonly PaymentRow[]): MerchantPage {
+  const { t } = context;
+  const title = t.text("list.found", { query });
+  const content = [
+    panel(
+      { id: "payments", title: t.text("list.title") },
+      rows.length === 0 ? inside(h("p", { role: "status" }, t.text("list.none"))) : paymentTable(context, rows),
+    ),
+  ];
+  return { title, section: "payments", query, content };
+}

@@ -1,0 +1,83 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { ensureDeployment } from "../intent/deployment.ts";
+import { addMs, hasElapsed } from "../kernel/clock.ts";
+import { Fault } from "../kernel/faults.ts";
+import { authenticate, requireScope } from "../merchant/keys/authenticate.ts";
+import { READ_DASHBOARD } from "../merchant/keys/scopes.ts";
+import type { World } from "../world.ts";
+import { deleteOverSessions, deleteSession, findSession, insertSession, markSeen } from "./sessionStore.ts";
+
+// Sessions of the dashboard. The cookie names a row and carries a signature, so that a made-up one costs no read. Each
+// request reads the row with its key and account: a revoked key ends its sessions at once.
+
+export const SESSION_MS = 8 * 3_600_000;
+/** Precision of when a session was last used. */
+const SEEN_MS = 60_000;
+const ID_BYTES = 24;
+
+type SignWorld = Pick<World, "db" | "entropy" | "memory">;
+type SessionWorld = SignWorld & Pick<World, "clock" | "config" | "log">;
+
+export type DashboardSession = {
+  id: string;
+  accountId: string;
+  accountName: string;
+  keyId: string;
+  expiresAt: Date;
+  /** Goes with every form: another site cannot know it. */
+  token: string;
+};
+
+/**
+ * Signs in by an API key, and returns the cookie's value. Throws the faults of an invalid key, insufficient_scope or
+ * account_suspended.
+ */
+export async function openSession(world: SessionWorld, apiKey: string): Promise<string> {
+  const caller = await authenticate(world, `Bearer ${apiKey}`);
+  requireScope(caller, [READ_DASHBOARD]);
+  const id = Buffer.from(world.entropy.bytes(ID_BYTES)).toString("base64url");
+  const at = world.clock.now();
+  await insertSession(world.db, {
+    id,
+    accountId: caller.account.id,
+    keyId: caller.keyId,
+    at,
+    expiresAt: addMs(at, SESSION_MS),
+  });
+  return `${id}.${await sign(world, "session", id)}`;
+}
+
+/** The session of a cookie's value; undefined when it is forged, over or ended, or when its key may no longer read. */
+export async function checkSession(world: SessionWorld, value: string): Promise<DashboardSession | undefined> {
+  const [, id = "", signature = ""] = /^([A-Za-z0-9_-]{32})\.([A-Za-z0-9_-]{43})$/.exec(value) ?? [];
+  if (id === "" || !isEqual(signature, await sign(world, "session", id))) return undefined;
+  const found = await findSession(world.db, id);
+  const now = world.clock.now();
+  if (found === undefined || found.expiresAt <= now || found.isSuspended || found.keyRevokedAt !== null)
+    return undefined;
+  if (found.keyExpiresAt !== null && found.keyExpiresAt <= now) return undefined;
+  if (!found.scopes.includes(READ_DASHBOARD)) return undefined;
+  if (hasElapsed(SEEN_MS, { since: found.seenAt, now })) await markSeen(world.db, id, now);
+  const { accountId, accountName, keyId, expiresAt } = found;
+  return { id, accountId, accountName, keyId, expiresAt, token: await sign(world, "form", id) };
+}
+
+/** Ends a session. Throws unauthorized for a form that is not of this session. */
+export async function endSession(world: Pick<World, "db">, session: DashboardSession, token: string): Promise<void> {
+  if (!isEqual(token, session.token)) throw new Fault("unauthorized", { message: "The form is of another session." });
+  await deleteSession(world.db, session.id);
+}
+
+export function purgeSessions({ db, clock }: Pick<World, "db" | "clock">, limit: number): Promise<number> {
+  return deleteOverSessions(db, { before: clock.now(), limit });
+}
+
+async function sign(world: SignWorld, purpose: "session" | "form", id: string): Promise<string> {
+  const { signingSecret } = await ensureDeployment(world);
+  return createHmac("sha256", signingSecret).update(`dashboard ${purpose}\n${id}\n`).digest("base64url");
+}
+
+function isEqual(one: string, other: string): boolean {
+  const [left, right] = [Buffer.from(one), Buffer.from(other)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}

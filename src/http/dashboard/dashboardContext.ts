@@ -1,0 +1,118 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import {
+  MERCHANT_LOCALES,
+  merchantContext,
+  renderKeySignIn,
+  renderMerchantPage,
+  renderProblem,
+  type MerchantContext,
+  type MerchantPage,
+  type SignInProblem,
+} from "../../../packages/dashboard/src/merchant/frame.ts";
+import { checkSession, type DashboardSession } from "../../dashboard/session.ts";
+import { isServiceBusy } from "../../kernel/errors/classifyError.ts";
+import { Fault } from "../../kernel/faults.ts";
+import { toWholeSeconds } from "../checks/checkRateLimit.ts";
+import { chooseLocale } from "../checkout/locale.ts";
+import type { HttpContext } from "../httpContext.ts";
+import { PAGE_HEADERS, readCookies } from "../pages/pageFiles.ts";
+import { sendDocument } from "../sendCompressed.ts";
+
+export const COOKIE = "tributary_dashboard";
+export const DASHBOARD_PATH = "/dashboard";
+const READS_PER_MINUTE = 240;
+
+export type Exchange = { request: FastifyRequest; reply: FastifyReply };
+
+/** What a page is made from: whose it is, the texts, and the query as texts. */
+export type PageRequest = Exchange & {
+  session: DashboardSession;
+  view: MerchantContext;
+  query: (name: string) => string;
+};
+
+/** Answers a page of a signed-in account. Without a session it is the sign-in, and an error is a page that says so. */
+export function pageHandler(
+  context: HttpContext,
+  handle: (page: PageRequest) => Promise<MerchantPage | FastifyReply>,
+): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> {
+  return async (request, reply) => {
+    const exchange = { request, reply };
+    const view = viewOf(context, request);
+    try {
+      const session = await readSession(context, request);
+      if (session === undefined) return await sendSignIn(context, exchange, null);
+      await limitReads(context, session);
+      const made = await handle({ ...exchange, session, view, query: (name) => queryText(request, name) });
+      if (!("content" in made)) return made;
+      const { accountName, keyId, expiresAt, token } = session;
+      const { environment } = context.world.config;
+      const viewer = { accountName, keyId, expiresAt: expiresAt.toISOString(), environment, token };
+      return await sendHtml(exchange, renderMerchantPage(view, viewer, made));
+    } catch (error) {
+      return sendProblem(context, exchange, error);
+    }
+  };
+}
+
+async function sendProblem(context: HttpContext, exchange: Exchange, error: unknown): Promise<FastifyReply> {
+  const problem = problemOf(error);
+  if (problem === undefined) throw error;
+  const { host } = new URL(context.world.config.baseUrl);
+  const status = { notFound: 404, limited: 429, away: 503 }[problem];
+  if (error instanceof Fault && error.retryAfterS !== undefined)
+    exchange.reply.header("retry-after", String(error.retryAfterS));
+  exchange.reply.code(status);
+  return sendHtml(exchange, renderProblem(viewOf(context, exchange.request), host, problem));
+}
+
+function problemOf(error: unknown): "notFound" | "limited" | "away" | undefined {
+  if (error instanceof Fault) {
+    if (error.code === "rate_limited") return "limited";
+    return error.row.status === 404 || error.row.status === 400 ? "notFound" : undefined;
+  }
+  return isServiceBusy(error) ? "away" : undefined;
+}
+
+async function limitReads({ perVisitor }: HttpContext, { id }: DashboardSession): Promise<void> {
+  const result = await perVisitor.tryAcquire(`dashboard ${id}`, READS_PER_MINUTE);
+  if (!result.isAllowed) throw new Fault("rate_limited", { retryAfterS: toWholeSeconds(result.resetMs) });
+}
+
+export async function readSession(
+  { world }: HttpContext,
+  request: FastifyRequest,
+): Promise<DashboardSession | undefined> {
+  for (const value of readCookies(request, COOKIE)) {
+    const session = await checkSession(world, value);
+    if (session !== undefined) return session;
+  }
+  return undefined;
+}
+
+export function sendSignIn(
+  context: HttpContext,
+  exchange: Exchange,
+  problem: SignInProblem | null,
+): Promise<FastifyReply> {
+  const status = problem === "limited" ? 429 : problem === "away" ? 503 : 401;
+  exchange.reply.code(status);
+  const { host } = new URL(context.world.config.baseUrl);
+  return sendHtml(exchange, renderKeySignIn(viewOf(context, exchange.request), host, problem));
+}
+
+function sendHtml({ request, reply }: Exchange, html: string): Promise<FastifyReply> {
+  return sendDocument(request, reply.headers(PAGE_HEADERS), html);
+}
+
+function viewOf({ world }: HttpContext, request: FastifyRequest): MerchantContext {
+  const option = queryText(request, "locale");
+  const acceptLanguage = request.headers["accept-language"];
+  const locale = chooseLocale({ option: option === "" ? undefined : option, acceptLanguage }, MERCHANT_LOCALES);
+  return merchantContext(locale, world.clock.now().toISOString());
+}
+
+function queryText({ query }: FastifyRequest, name: string): string {
+  const value: unknown = typeof query === "object" && query !== null ? Reflect.get(query, name) : undefined;
+  return typeof value === "string" ? value : "";
+}

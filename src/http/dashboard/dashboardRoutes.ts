@@ -1,0 +1,203 @@
+import { Readable } from "node:stream";
+import type { FastifyInstance } from "fastify";
+import {
+  endpointPage,
+  eventsPage,
+  webhooksPage,
+  type EndpointView,
+} from "../../../packages/dashboard/src/merchant/developers.ts";
+import { paymentPage } from "../../../packages/dashboard/src/merchant/payment.ts";
+import { foundPage, paymentsPage, type ListFilters } from "../../../packages/dashboard/src/merchant/payments.ts";
+import { findEvent, listLatestEvents } from "../../event/listEvents.ts";
+import type { IntentFilter } from "../../intent/lists/listIntentPage.ts";
+import { getIntent, listIntents } from "../../intent/readIntents.ts";
+import { addMs, parseInstant } from "../../kernel/clock.ts";
+import { Fault } from "../../kernel/faults.ts";
+import { idPattern } from "../../kernel/ids.ts";
+import { webhookEndpointRecord, type WebhookEndpoint } from "../../webhook/endpoint/endpoint.ts";
+import { listEndpointRows } from "../../webhook/endpoint/endpointStore.ts";
+import { getEndpoint } from "../../webhook/endpoint/manageEndpoints.ts";
+import { listDeliveries, webhookDeliveryRecord } from "../../webhook/listDeliveries.ts";
+import { toWholeSeconds } from "../checks/checkRateLimit.ts";
+import type { HttpContext } from "../httpContext.ts";
+import { addPageFiles, PRIVATE_HEADERS } from "../pages/pageFiles.ts";
+import { readPage } from "../reads/readPage.ts";
+import { DASHBOARD_PATH, pageHandler, type PageRequest } from "./dashboardContext.ts";
+import { exportPayments } from "./exportPayments.ts";
+import { readPaymentDetail, toPaymentRow } from "./paymentViews.ts";
+import { searchPayments } from "./searchPayments.ts";
+import { addSignInRoutes } from "./signInRoutes.ts";
+
+const PAGE_SIZE = 25;
+const EXPORTS_PER_MINUTE = 6;
+
+/** Adds the merchant's dashboard. Every page reads the rows of the session's account, and nothing else. */
+export function addDashboardRoutes(server: FastifyInstance, context: HttpContext): void {
+  const { world } = context;
+  addPageFiles(server, DASHBOARD_PATH, ["keys.js", "dashboard.css"]);
+  addSignInRoutes(server, context);
+  server.get(
+    DASHBOARD_PATH,
+    pageHandler(context, async (page) => {
+      const filters = readFilters(page);
+      const cursor = page.query("cursor");
+      const { accountId } = page.session;
+      const list = await listIntents(world, {
+        accountId,
+        limit: PAGE_SIZE,
+        ...toFilter(filters),
+        ...(cursor === "" ? {} : { cursor }),
+      });
+      const rows = list.intents.map((intent) => toPaymentRow(world, intent));
+      return paymentsPage(page.view, { filters, rows, nextCursor: list.nextCursor, isFirstPage: cursor === "" });
+    }),
+  );
+  for (const format of ["csv", "jsonl"] as const)
+    server.get(
+      `${DASHBOARD_PATH}/payments.${format}`,
+      pageHandler(context, async (page) => sendExport(context, page, format)),
+    );
+  server.get(
+    `${DASHBOARD_PATH}/search`,
+    pageHandler(context, async ({ session, view, query, reply }) => {
+      const found = await searchPayments(world, session.accountId, query("q").slice(0, 400));
+      const [only] = found;
+      if (only !== undefined && found.length === 1)
+        return reply.headers(PRIVATE_HEADERS).redirect(`${DASHBOARD_PATH}/payments/${only.id}`, 303);
+      return foundPage(
+        view,
+        query("q").slice(0, 200),
+        found.map((intent) => toPaymentRow(world, intent)),
+      );
+    }),
+  );
+  server.get(
+    `${DASHBOARD_PATH}/payments/:intentId`,
+    pageHandler(context, async ({ session, view, request }) => {
+      const { intentId } = request.params as { intentId: string };
+      const intent = await getIntent(world, { accountId: session.accountId, intentId });
+      return paymentPage(view, await readPaymentDetail(world, intent));
+    }),
+  );
+  addDeveloperPages(server, context);
+}
+
+function addDeveloperPages(server: FastifyInstance, context: HttpContext): void {
+  const { world } = context;
+  server.get(
+    `${DASHBOARD_PATH}/webhooks`,
+    pageHandler(context, async ({ session, view }) => {
+      const endpoints = await listEndpointRows(world.db.root, session.accountId);
+      return webhooksPage(view, endpoints.map(toEndpointView));
+    }),
+  );
+  server.get(
+    `${DASHBOARD_PATH}/webhooks/:endpointId(${idPattern("we")})`,
+    pageHandler(context, async ({ session, view, request, query }) => {
+      const { endpointId } = request.params as { endpointId: string };
+      const endpoint = await getEndpoint(world, { accountId: session.accountId, endpointId });
+      const cursor = query("cursor");
+      const { rows, nextCursor } = await readPage(world, {
+        list: `deliveries ${endpointId}`,
+        owner: session.accountId,
+        limit: PAGE_SIZE,
+        cursor: cursor === "" ? undefined : cursor,
+        readRows: ({ below, limit }) =>
+          listDeliveries(world.db, {
+            endpointNumber: endpoint.number,
+            below,
+            limit,
+            status: undefined,
+            eventId: undefined,
+          }),
+        positionOf: ({ number }) => number,
+      });
+      const deliveries = rows.map(webhookDeliveryRecord).map((record) => {
+        const last = record.attempts.at(-1);
+        const lastAnswer = last === undefined ? null : (last.error ?? String(last.statusCode ?? ""));
+        return { ...record, tries: record.attempts.length, lastAnswer };
+      });
+      return endpointPage(view, toEndpointView(endpoint), { deliveries, nextCursor });
+    }),
+  );
+  server.get(
+    `${DASHBOARD_PATH}/events`,
+    pageHandler(context, async ({ session, view, query }) => {
+      const { accountId } = session;
+      const before = query("before");
+      const last = before === "" ? undefined : await findEvent(world.db, { accountId, eventId: before });
+      if (before !== "" && last === undefined) throw new Fault("not_found");
+      const events = await listLatestEvents(world.db, {
+        accountId,
+        intentId: undefined,
+        beforeId: last?.id,
+        limit: PAGE_SIZE + 1,
+      });
+      const shown = events.slice(0, PAGE_SIZE);
+      return eventsPage(view, {
+        events: shown,
+        olderThan: events.length > PAGE_SIZE ? (shown.at(-1)?.id ?? null) : null,
+      });
+    }),
+  );
+}
+
+function toEndpointView(row: WebhookEndpoint): EndpointView {
+  const { webhookEndpointId: endpointId, ...record } = webhookEndpointRecord(row);
+  return { ...record, endpointId };
+}
+
+async function sendExport(context: HttpContext, page: PageRequest, format: "csv" | "jsonl") {
+  const { session, reply, request } = page;
+  const allowed = await context.perVisitor.tryAcquire(`dashboard export ${session.accountId}`, EXPORTS_PER_MINUTE);
+  if (!allowed.isAllowed) throw new Fault("rate_limited", { retryAfterS: toWholeSeconds(allowed.resetMs) });
+  const filter = toFilter(readFilters(page));
+  const lines = exportPayments(context.world, format, { accountId: session.accountId, ...filter });
+  const type = format === "csv" ? "text/csv; charset=utf-8; header=present" : "application/jsonl; charset=utf-8";
+  reply.headers({
+    ...PRIVATE_HEADERS,
+    "content-type": type,
+    "content-disposition": `attachment; filename="payments.${format}"`,
+  });
+  // A look at the headers reads no row.
+  return request.method === "HEAD" ? reply.send() : reply.send(Readable.from(lines));
+}
+
+function readFilters({ query }: PageRequest): ListFilters {
+  return {
+    status: query("status"),
+    paymentStatus: query("paymentStatus"),
+    createdAfter: query("createdAfter"),
+    createdBefore: query("createdBefore"),
+    merchantReference: query("merchantReference"),
+  };
+}
+
+const STATUSES = ["active", "settled", "archived"] as const;
+const PAYMENT_STATUSES = ["unpaid", "partial", "paid", "overpaid"] as const;
+
+/** Throws not_found for a value that no filter has: a mistyped link must not list other payments. */
+function toFilter(filters: ListFilters): Partial<IntentFilter> {
+  const pick = <Value extends string>(text: string, known: readonly Value[]): Value | undefined => {
+    const value = known.find((each) => each === text);
+    if (text !== "" && value === undefined) throw new Fault("not_found");
+    return value;
+  };
+  const { merchantReference } = filters;
+  if (merchantReference.includes("\0")) throw new Fault("not_found");
+  return {
+    merchantReference: merchantReference === "" ? undefined : merchantReference.slice(0, 200),
+    status: pick(filters.status, STATUSES),
+    paymentStatus: pick(filters.paymentStatus, PAYMENT_STATUSES),
+    createdAfter: toInstant(filters.createdAfter, -1),
+    createdBefore: toInstant(filters.createdBefore, 0),
+  };
+}
+
+/** The first moment of a day in UTC, moved by some milliseconds: the filters leave out the moment itself. */
+function toInstant(text: string, shiftMs: number): Date | undefined {
+  if (text === "") return undefined;
+  const instant = /^\d{4}-\d\d-\d\d$/.test(text) ? parseInstant(`${text}T00:00:00Z`) : undefined;
+  if (instant === undefined) throw new Fault("not_found");
+  return addMs(instant, shiftMs);
+}

@@ -1,0 +1,58 @@
+import { sql, type RawBuilder } from "kysely";
+import { array } from "../../db/parameters.ts";
+import { findIntent, type IntentRow } from "../../intent/store.ts";
+import { listIntents } from "../../intent/readIntents.ts";
+import type { World } from "../../world.ts";
+
+type SearchWorld = Pick<World, "db" | "config" | "entropy" | "memory">;
+
+const FOUND_MAX = 20;
+/** Rows that an address or a hash is looked up in, before those of other accounts are left out. */
+const READ_MAX = 200;
+
+/**
+ * The account's own payments that a text names: one lookup by its form, through an index. What belongs to another
+ * account is not found, as what does not exist.
+ */
+export async function searchPayments(world: SearchWorld, accountId: string, text: string): Promise<IntentRow[]> {
+  const query = text.trim();
+  // PostgreSQL refuses this character, and no stored text has it.
+  if (query === "" || query.includes("\0")) return [];
+  const named = await findNamed(world, query);
+  const intents = await Promise.all(named.map((intentId) => findIntent(world.db, { accountId, intentId })));
+  const found = intents.flatMap((intent) => intent ?? []).slice(0, FOUND_MAX);
+  if (found.length > 0 || query.length > 200) return found;
+  return (await listIntents(world, { accountId, limit: FOUND_MAX, merchantReference: query })).intents;
+}
+
+/** Ids of intents, of any account. */
+async function findNamed({ db, config }: SearchWorld, query: string): Promise<string[]> {
+  if (query.startsWith("pi_")) return [query];
+  if (query.startsWith("dep_")) return listIds(db, sql`select intent_id as id from deposit where id = ${query}`);
+  if (query.startsWith("set_")) return listIds(db, sql`select intent_id as id from settlement where id = ${query}`);
+  const stored = /^0x[0-9a-f]+$/i.test(query) ? query.toLowerCase() : query;
+  if (!/^[0-9a-z]{32,90}$/i.test(stored)) return [];
+  const chains = array(
+    config.chains.map(({ caip2 }) => caip2),
+    "text",
+  );
+  if (stored.length > 44)
+    return listIds(
+      db,
+      sql`select distinct intent_id as id from (select intent_id from movement
+        where chain = any(${chains}) and chain_tx = ${stored} limit ${READ_MAX}) as found`,
+    );
+  return listIds(
+    db,
+    sql`select distinct id from (
+      select intent_id as id from inbox where namespace in ('eip155', 'solana') and address = ${stored}
+      union all
+      select intent_id from (select intent_id from deposit where sender = ${stored} order by seq desc limit ${READ_MAX}) as latest
+    ) as found limit ${READ_MAX}`,
+  );
+}
+
+async function listIds(db: World["db"], statement: RawBuilder<unknown>): Promise<string[]> {
+  const { rows } = await (statement as RawBuilder<{ id: string }>).execute(db.root);
+  return rows.map(({ id }) => id);
+}
