@@ -9,9 +9,6 @@ import { mutants } from "./sim/mutants.ts";
 
 const SEEDS = 300;
 const SEEDS_PER_PART = 50;
-/** With receivers of webhooks, whose loops double the steps. */
-const ENDPOINT_SEEDS = 40;
-const ENDPOINT_SEEDS_PER_PART = 10;
 const MUTANTS_PER_PART = 2;
 /** Each part ends a process at every so many steps, and the parts together at all of them. */
 const CRASH_STRIDE = 4;
@@ -48,7 +45,7 @@ export const SMALL_BENCHES: readonly (readonly string[])[] = [
   ["solana"],
   ["detect", "--only=live", "--small"],
   ["outage", "--small", "--runs=1"],
-  ...["road", "size", "timing", "bridge", "checkout", "backfill", "webhooks"].map((name) => [name, "--small"]),
+  ...["road", "size", "timing", "bridge", "checkout", "backfill"].map((name) => [name, "--small"]),
 ];
 
 export const DEEP_PARTS: readonly DeepPart[] = [
@@ -58,18 +55,6 @@ export const DEEP_PARTS: readonly DeepPart[] = [
   ...propertyParts(),
   ...sampledParts(),
   ...seedParts(),
-  ...Array.from({ length: ENDPOINT_SEEDS / ENDPOINT_SEEDS_PER_PART }, (_, part) => ({
-    name: `simulator seeds with receivers of webhooks, ${part + 1} of ${ENDPOINT_SEEDS / ENDPOINT_SEEDS_PER_PART}`,
-    command: [
-      "test/sim/main.ts",
-      "--endpoints",
-      "--from",
-      String(1 + part * ENDPOINT_SEEDS_PER_PART),
-      "--seeds",
-      String(ENDPOINT_SEEDS_PER_PART),
-    ],
-    seconds: 40,
-  })),
   ...mutantParts(),
   ...crashParts(),
   ...programMutantParts(),
