@@ -239,6 +239,7 @@ test(
     window.calls = [];
     const provider = { request: async ({ method, params }) => {
       window.calls.push({ method, params });
+      if (method === "eth_estimateGas") return window.estimate ?? null;
       return method === "eth_requestAccounts" ? ["0x${"11".repeat(20)}"] : null;
     } };
     const detail = Object.freeze({ info: { uuid: "one", name: "Shop Wallet", icon: "data:image/png;base64,AA==", rdns: "x" }, provider });
@@ -297,6 +298,12 @@ test(
         const { from, to, data, chainId } = usual as Record<string, unknown>;
         for (const each of [estimated, sent]) assert.deepEqual(each?.params, [{ from, to, data, chainId }]);
         assert.deepEqual(switched?.params, [{ chainId: "0x7a69" }]);
+
+        // An inbox that a sweep empties meanwhile costs more gas than the wallet has estimated.
+        await page.evaluate(`window.estimate = "0x5208"`);
+        await relay("eth_sendTransaction", [greedy]);
+        const [last] = (await page.evaluate("window.calls.slice(-1)")) as { params: [Record<string, unknown>] }[];
+        assert.deepEqual(last?.params, [{ from, to, data, chainId, gas: "0xa410" }]);
 
         // The shop may name the only token that its wallets are asked for.
         for (const [mayAsk, outcome] of [
