@@ -4,6 +4,9 @@ import type { Hex } from "viem";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { addMs, systemClock } from "../../src/kernel/clock.ts";
 import { findCursor } from "../../src/watch/store/store.ts";
+import { registerView } from "../../src/view/registerView.ts";
+import { rescanIntent } from "../../src/watch/reread/rescan.ts";
+import { scanHintedInboxes } from "../../src/watch/reread/scanHintedInboxes.ts";
 import { retryUnreadable } from "../../src/watch/unreadable/retryUnreadable.ts";
 import { openFaultyRpcProxy, type AlterReply, type FaultyRpcProxy } from "../support/faultyRpcProxy.ts";
 import { openRoad, type Road } from "../support/road.ts";
@@ -101,6 +104,38 @@ describe("an entry of a block that cannot be parsed", () => {
       deepEqual(await rows(), [], "it was parsed at the next try");
       deepEqual(await amounts(intent), [11, 22]);
     });
+
+  test("a log of which nothing tells the block is found in a long range, and stops no reading of one", async () => {
+    await open();
+    const intent = await road.create();
+    await road.pay(intent, 5n);
+    const odd = await road.pay(intent, 11n);
+    await road.pay(intent, 22n);
+    alter(logsWithout("blockNumber", "blockHash", "transactionHash")(odd));
+    // More blocks than those near the head, as after an outage.
+    await road.chain.mine(40);
+    const chain = road.world.chains.get(road.chain.caip2);
+    ok(chain);
+    for (let ticks = 0; ticks < 3; ticks += 1) await road.tick();
+    const { number = 0n, reread_number: rereadNumber = 0n } = (await findCursor(road.world.db, chain.caip2)) ?? {};
+    const head = await road.chain.client.getBlockNumber({ cacheTime: 0 });
+    equal(number, head, "the range was read at once");
+    deepEqual(
+      [(await rows()).map(({ inboxes }) => inboxes), await amounts(intent)],
+      [[[intent.inbox_address]], [5, 22]],
+    );
+    await rescanIntent(road.world, intent.id);
+    await registerView(road.world, intent);
+    await scanHintedInboxes(road.world, chain);
+    await road.tick();
+    ok(rereadNumber > 0n, "final blocks were read a second time");
+    deepEqual([...chain.providers.failureCounts], [], "nobody's fault");
+    alter(undefined);
+    aheadMs += HOUR_MS;
+    await retryUnreadable(road.world, chain);
+    for (let ticks = 0; ticks < 2; ticks += 1) await road.tick();
+    deepEqual([await rows(), await amounts(intent)], [[], [5, 11, 22]]);
+  });
 
   test("what a sweep left is not settled while a row names its inbox, and its deposits are", async () => {
     await open();

@@ -1,7 +1,14 @@
-import { ProviderFailed, type BlocksWithTransfers, type BlockRef, type BlockRange, type Skipping } from "../reader.ts";
+import {
+  ProviderFailed,
+  type BlocksWithTransfers,
+  type BlockRef,
+  type BlockRange,
+  type Skipping,
+  type Transfer,
+} from "../reader.ts";
 import type { JsonRpcClient, RpcCall } from "../rpc/jsonRpcClient.ts";
 import { RpcError } from "../rpc/rpcError.ts";
-import { parseTransfers, transferFilters } from "./filter/parseTransfers.ts";
+import { LogWithoutBlock, parseTransfers, transferFilters } from "./filter/parseTransfers.ts";
 import { parseBlock } from "./rpc/parseBlock.ts";
 import { toHex } from "./rpc/rpcValues.ts";
 
@@ -15,7 +22,10 @@ const FRAME_CALLS = 3;
 /** `isEndOnly`: of the blocks only the last. */
 export type RangeRequest = BlockRange & Skipping & { tokens: readonly string[]; isEndOnly?: boolean };
 
-/** Undefined where the provider takes no such batch, so that each block is read by its hash. */
+/**
+ * Undefined where the provider takes no such batch, and where a log does not tell its block: each block is then read by
+ * its hash.
+ */
 export async function readRangeOfBlocks(
   rpc: JsonRpcClient,
   request: RangeRequest,
@@ -37,12 +47,22 @@ export async function readRangeOfBlocks(
   if (end.hash !== toBlock(rpc.host, after).hash || end.number !== request.toBlock)
     throw replaced(rpc.host, request.toBlock);
   if (logs instanceof RpcError) throw logs;
-  const transfers = parseTransfers(logs, request, request.tokens);
+  const transfers = tryParse(logs, request);
+  if (transfers === undefined) return undefined;
   const all = [...blocks, end];
   const hashOf = new Map(all.map(({ number, hash }) => [number, hash]));
   for (const { blockNumber, blockHash } of transfers)
     if (blockNumber >= from && hashOf.get(blockNumber) !== blockHash) throw replaced(rpc.host, blockNumber);
   return { blocks: all, transfers };
+}
+
+function tryParse(logs: unknown, request: RangeRequest): Transfer[] | undefined {
+  try {
+    return parseTransfers(logs, request, request.tokens);
+  } catch (error) {
+    if (error instanceof LogWithoutBlock) return undefined;
+    throw error;
+  }
 }
 
 function headerCall(number: bigint): RpcCall {

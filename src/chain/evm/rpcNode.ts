@@ -30,8 +30,8 @@ import type { BridgeContracts } from "./bridge/provenCrossings.ts";
 import { mayContainTransfer } from "./filter/logsBloom.ts";
 import { toProviderError, toSubmitOutcome } from "./rpc/rpcErrors.ts";
 import { Feature } from "../rpc/feature.ts";
-import { parseArray, parseObject } from "../rpc/jsonValues.ts";
-import { parseBytes, parseHash, parseQuantity, toHex } from "./rpc/rpcValues.ts";
+import { parseObject } from "../rpc/jsonValues.ts";
+import { parseBytes, parseQuantity, toHex } from "./rpc/rpcValues.ts";
 import { FEE_HISTORY_BLOCKS, FEE_HISTORY_PERCENTILE, toFeeQuote } from "./rpc/parseFees.ts";
 import { toBlockCall, toCallParameter, toReceiptCall } from "./rpc/calls.ts";
 import { requestBlocks } from "./rpc/blockCalls.ts";
@@ -47,10 +47,12 @@ import {
   assertSameBlock,
   dedupeTransfers,
   failOverIfTooLarge,
+  fetchSingleReceipts,
   isBlockTooLarge,
   isRangeTooLarge,
 } from "./filter/largeBlocks.ts";
-import { parseTransfers, transferFilters } from "./filter/parseTransfers.ts";
+import { LogWithoutBlock, parseTransfers, transferFilters } from "./filter/parseTransfers.ts";
+import { readInParts } from "./filter/readInParts.ts";
 import { parseReceiptTransfers, type BlockWithReceipts } from "./filter/parseReceiptTransfers.ts";
 
 const TIMEOUT_MS = 10_000;
@@ -129,6 +131,15 @@ export class JsonRpcNode implements EvmNode {
 
   async transfers(scope: TransferScope, tokens: readonly string[], parties?: readonly string[]): Promise<Transfer[]> {
     if (tokens.length === 0) return [];
+    try {
+      return await this.#transfers(scope, tokens, parties);
+    } catch (error) {
+      if (!(error instanceof LogWithoutBlock) || "blockHash" in scope) throw error;
+      return readInParts(scope, (part) => this.#transfers({ ...scope, ...part }, tokens, parties));
+    }
+  }
+
+  async #transfers(scope: TransferScope, tokens: readonly string[], parties?: readonly string[]): Promise<Transfer[]> {
     try {
       return await this.#fetchTransfers(scope, tokens, parties);
     } catch (error) {
@@ -316,15 +327,17 @@ export class JsonRpcNode implements EvmNode {
   }
 
   async #transfersFromResponse(
-    range: BlockRange,
+    range: BlockRange & Skipping,
     { tokens, filter, answer }: { tokens: readonly string[]; filter: AddressFilter; answer: RawResponse },
   ): Promise<Transfer[]> {
     try {
       const logs = await this.#mapErrors(async () => this.#rpc.parseResult("eth_getLogs", answer));
       return parseTransfers(logs, range, tokens);
     } catch (error) {
-      if (!isBlockTooLarge(range, error)) throw error;
-      const transfers = await this.#fetchBlockTransfersInParts(range, tokens);
+      if (!(error instanceof LogWithoutBlock) && !isBlockTooLarge(range, error)) throw error;
+      const transfers = await (error instanceof LogWithoutBlock
+        ? readInParts(range, (part) => this.#transfers({ ...range, ...part }, tokens))
+        : this.#fetchBlockTransfersInParts(range, tokens));
       // These answers are newer than the last refresh of the filter.
       await filter.refresh();
       return transfers;
@@ -363,20 +376,9 @@ export class JsonRpcNode implements EvmNode {
     const receipts =
       (await this.#blockReceipts.use(() =>
         this.#request("eth_getBlockReceipts", [toHex(number)], this.#logsTimeoutMs),
-      )) ?? (await this.#fetchSingleReceipts(block));
+      )) ?? (await fetchSingleReceipts(this.name, block, (calls) => this.#requestAll(calls)));
     if (receipts === null) throw new ProviderFailed("unknown_block", `${this.name} does not have block ${number}`);
     return { block, receipts };
-  }
-
-  /** The receipts of a block's transactions, one by one; some providers have no other way. */
-  async #fetchSingleReceipts(block: unknown): Promise<unknown[]> {
-    const mined = parseArray(parseObject(block, "a block")["transactions"], "a block's transactions");
-    const receipts = await this.#requestAll(
-      mined.map((chainTx) => toReceiptCall(parseHash(chainTx, "a transaction hash"))),
-    );
-    if (receipts.includes(null))
-      throw new ProviderFailed("unknown_block", `${this.name} does not have every receipt of a block`);
-    return receipts;
   }
 
   async #request(method: string, params: readonly unknown[], timeoutMs?: number): Promise<unknown> {

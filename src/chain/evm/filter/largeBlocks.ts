@@ -1,4 +1,8 @@
 import { ProviderFailed, type Transfer, type TransferScope } from "../../reader.ts";
+import { parseArray, parseObject } from "../../rpc/jsonValues.ts";
+import type { RpcCall } from "../../rpc/jsonRpcClient.ts";
+import { toReceiptCall } from "../rpc/calls.ts";
+import { parseHash } from "../rpc/rpcValues.ts";
 
 // A block whose logs exceed a provider's limit is read in parts.
 
@@ -19,6 +23,19 @@ export async function failOverIfTooLarge<T>(request: () => Promise<T>): Promise<
     if (!isRangeTooLarge(error)) throw error;
     throw new ProviderFailed("timeout", error.message, { cause: error });
   }
+}
+
+/** The receipts of a block's transactions, one by one; some providers have no other way. */
+export async function fetchSingleReceipts(
+  name: string,
+  block: unknown,
+  requestAll: (calls: readonly RpcCall[]) => Promise<unknown[]>,
+): Promise<unknown[]> {
+  const mined = parseArray(parseObject(block, "a block")["transactions"], "a block's transactions");
+  const receipts = await requestAll(mined.map((chainTx) => toReceiptCall(parseHash(chainTx, "a transaction hash"))));
+  if (receipts.includes(null))
+    throw new ProviderFailed("unknown_block", `${name} does not have every receipt of a block`);
+  return receipts;
 }
 
 /** The parts of a block requested by number may come from before and after a reorg. */

@@ -1,9 +1,10 @@
-import { deepEqual, equal, throws } from "node:assert/strict";
+import { deepEqual, equal, ok, throws } from "node:assert/strict";
 import { test } from "node:test";
 import { systemClock } from "../../../kernel/clock.ts";
-import { ProviderFailed, type TransferScope } from "../../reader.ts";
+import { ProviderFailed, type BlockRange, type TransferScope } from "../../reader.ts";
 import { SkippedEntries } from "../../unreadable/unreadableEntry.ts";
-import { parseTransfers, transferFilters } from "./parseTransfers.ts";
+import { LogWithoutBlock, parseTransfers, transferFilters } from "./parseTransfers.ts";
+import { readInParts } from "./readInParts.ts";
 
 const TOKEN = `0x${"aa".repeat(20)}`;
 const HASH = `0x${"b1".repeat(32)}`;
@@ -107,16 +108,49 @@ for (const [what, changed] of Object.entries({
   });
 }
 
-test("a log without the number of its block is refused in a range of several, and named in one of its block alone", () => {
+test("a log of a range that does not tell its block is named in a range of that block alone", () => {
   const changed = { blockNumber: null, blockHash: null };
-  throws(
-    () => read(changed, byRange),
-    (error) => error instanceof ProviderFailed && error.kind === "bad_answer",
-  );
+  throws(() => read(changed, byRange), LogWithoutBlock);
   throws(
     () => read(changed, { fromBlock: 0x10n, toBlock: 0x10n }),
     (error) => error instanceof ProviderFailed && error.unreadable[0]?.blockNumber === 16n,
   );
+  const skipped = new SkippedEntries(systemClock);
+  skipped.add([`${CHAIN_TX}/log/${TOKEN}`]);
+  deepEqual(read(changed, { ...byRange, skipped }), [], "its transaction names it where there is a row");
+});
+
+test("a range is read in parts down to such blocks, and not without end", async () => {
+  const range = { fromBlock: 1n, toBlock: 2_000n };
+  const asked: bigint[] = [];
+  const readPart =
+    (isOdd: (number: bigint) => boolean) =>
+    async ({ fromBlock, toBlock }: BlockRange) => {
+      asked.push(toBlock - fromBlock + 1n);
+      const numbers = Array.from({ length: Number(toBlock - fromBlock) + 1 }, (_, index) => fromBlock + BigInt(index));
+      const odd = numbers.filter(isOdd).map(() => ({ ...log, blockNumber: null }));
+      const others = numbers.filter((number) => number % 500n === 0n && !isOdd(number));
+      const logs = [...others.map((number) => ({ ...log, blockNumber: `0x${number.toString(16)}` })), ...odd];
+      const hashes = new Map(others.map((number) => [`0x${number.toString(16)}`, word(`0x${number.toString(16)}`)]));
+      return parseTransfers(
+        logs.map((each) => ({ ...each, blockHash: hashes.get(each.blockNumber ?? "") ?? HASH })),
+        { fromBlock, toBlock },
+        [TOKEN],
+      );
+    };
+  const unreadable = await readInParts(
+    range,
+    readPart((number) => number === 7n || number === 1_999n),
+  ).catch((error: unknown) => error);
+  ok(unreadable instanceof ProviderFailed && unreadable.kind === "unreadable");
+  ok(asked.length < 50, String(asked.length));
+  asked.length = 0;
+  const wrong = await readInParts(
+    range,
+    readPart((number) => number % 10n === 0n),
+  ).catch((error: unknown) => error);
+  ok(wrong instanceof ProviderFailed && wrong.kind === "bad_answer");
+  equal(asked.length, 100);
 });
 
 test("an answer with a log of another block is refused", () => {

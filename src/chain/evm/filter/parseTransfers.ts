@@ -41,9 +41,19 @@ export function transferFilters(
 }
 
 /**
+ * A log in the answer of a range does not tell its block. In a range of one block the request tells it: see
+ * `readInParts`.
+ */
+export class LogWithoutBlock extends ProviderFailed {
+  constructor(what: string) {
+    super("bad_answer", `the provider's answer of a range holds ${what}`);
+  }
+}
+
+/**
  * Parses the transfers of an eth_getLogs answer. Skips logs with the topic but without the shape of an ERC-20 transfer
- * (ERC-721 has a fourth topic). Throws ProviderFailed when the answer holds a log outside the query, and `unreadable`
- * with those of it that cannot be parsed.
+ * (ERC-721 has a fourth topic). Throws ProviderFailed when the answer holds a log outside the query, LogWithoutBlock
+ * when the block of one is unknown, and `unreadable` with those that cannot be parsed.
  */
 export function parseTransfers(answer: unknown, scope: TransferScope, tokens: readonly string[]): Transfer[] {
   if (!Array.isArray(answer)) throw invalidLogs("no list of logs");
@@ -56,6 +66,10 @@ export function parseTransfers(answer: unknown, scope: TransferScope, tokens: re
     const placed = reader.place(log);
     // A transaction whose receipt cannot be parsed is left out as a whole.
     if (placed.chainTx !== undefined && skipped?.has(placed.chainTx) === true) continue;
+    if (!isPlaced(placed)) {
+      if (placed.key !== undefined && skipped?.has(placed.key) === true) continue;
+      throw new LogWithoutBlock(placed.unreadable);
+    }
     const transfer = "unreadable" in placed ? placed : reader.parse(placed);
     if (transfer === undefined) continue;
     if (!("unreadable" in transfer)) transfers.push(transfer);
@@ -76,6 +90,13 @@ type PlacedLog = {
 
 /** A log that does not say where it stands, at least not in a form that this release knows. */
 type UnplacedLog = UnreadableLog & { chainTx: string | undefined; blockNumber: bigint };
+
+/** The same where nothing tells its block. */
+type LostLog = { chainTx: string | undefined; blockNumber: undefined; key: string | undefined; unreadable: string };
+
+function isPlaced(log: PlacedLog | UnplacedLog | LostLog): log is PlacedLog | UnplacedLog {
+  return log.blockNumber !== undefined;
+}
 
 function toEntry(
   log: Log,
@@ -132,11 +153,8 @@ class LogParser {
     this.#tokens = new Set(tokens);
   }
 
-  /**
-   * Throws ProviderFailed where the log is not of the query, and where nothing tells its block: in a shorter range the
-   * range does.
-   */
-  place(log: Log): PlacedLog | UnplacedLog {
+  /** Throws ProviderFailed where the log is not of the query. */
+  place(log: Log): PlacedLog | UnplacedLog | LostLog {
     if (typeof log !== "object" || log === null) return this.#unplaced({}, "an entry that is no log");
     if (log.removed === true) throw invalidLogs("a log that was removed from its chain");
     const [blockHash, chainTx] = [normalizeWord(log.blockHash), normalizeWord(log.transactionHash)];
@@ -150,13 +168,13 @@ class LogParser {
     return { log, token, chainTx, blockNumber, blockHash };
   }
 
-  #unplaced(log: NonNullable<Log>, unreadable: string): UnplacedLog {
+  #unplaced(log: NonNullable<Log>, unreadable: string): UnplacedLog | LostLog {
     const chainTx = normalizeWord(log.transactionHash);
     const blockNumber = this.#findBlockNumber(log.blockNumber);
-    if (blockNumber === undefined) throw invalidLogs(unreadable);
     const tokens = typeof log.address === "string" ? [this.#parseToken(log.address)] : this.#asked;
-    const key = logKey(chainTx === undefined ? { blockNumber, tokens } : { chainTx, tokens });
-    return { key, unreadable, chainTx, blockNumber };
+    const key = chainTx === undefined ? undefined : logKey({ chainTx, tokens });
+    if (blockNumber === undefined) return { key, unreadable, chainTx, blockNumber };
+    return { key: key ?? logKey({ blockNumber, tokens }), unreadable, chainTx, blockNumber };
   }
 
   /** The block of a log by the query, else by the log itself. */
