@@ -18,7 +18,7 @@ import { createWake } from "../../kernel/wake.ts";
 import { verifyDeposits, type VerifyWorld } from "./verifyDeposits.ts";
 import { countDeposits } from "../countDeposits.ts";
 import type { DepositRow } from "../deposit.ts";
-import { claimVerifications } from "./verificationStore.ts";
+import { claimVerifications, countHeldForAgreement } from "./verificationStore.ts";
 import { processMovements } from "../processMovements.ts";
 
 // Stub providers return chosen verdicts, because the rules depend on disagreement. The road tests use real providers.
@@ -196,6 +196,20 @@ for (const kind of thoroughDatabases) {
         await db.root.selectFrom("deposit_agreement").selectAll().where("state", "=", "asking").execute(),
         [],
       );
+    });
+
+    test("held deposits are counted by chain and reason, and only up to a limit", async () => {
+      const countOf = async (countedMax?: number) =>
+        (await countHeldForAgreement(db, countedMax)).find(({ reason }) => reason === "provider_agreement_pending")
+          ?.count ?? 0n;
+      const before = await countOf();
+      const { stubs, advance, pay } = await setUp();
+      const [first, second] = stubs;
+      if (second) second.isUnreachable = true;
+      for (let payments = 0; payments < 3; payments += 1) await pay(25n * USDC, [first]);
+      await advance(10);
+      assert.equal((await countOf()) - before, 3n);
+      assert.equal(await countOf(2), 2n);
     });
 
     test("one confirmation against one denial is held, and counted once the denial ends", async () => {
