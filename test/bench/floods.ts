@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { once } from "node:events";
 import process from "node:process";
@@ -8,6 +7,7 @@ import { migrate } from "../../src/db/migrate.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { chooseFreePort } from "../support/freePort.ts";
 import { addMerchant } from "../support/merchants.ts";
+import { INSPECTED, openMemoryGauge, type MemoryGauge } from "./memoryGauge.ts";
 import { startPostgres } from "../support/postgres.ts";
 import { openInstallation, UNREACHABLE_CHAIN } from "../support/serviceInstallation.ts";
 
@@ -20,21 +20,18 @@ const PAYER = "198.51.100.7";
 const STRANGER = "203.0.113.9";
 /** Somebody else, with the link of a payment. */
 const GUEST = "203.0.113.200";
-const WARM_UP = "192.0.2.1";
 const LONG_ID = 15_000;
 const STREAMS = 200;
 const STREAMS_A_SESSION = 5;
-/**
- * More than the noise of the collector. Keys of 15,000 characters would take 60 MB for the default number of requests.
- */
-const GROWTH_MB_MAX = 50;
+/** Floods of each kind. The first ones compile the code and size the heap; what a stranger can grow grows with each. */
+const FLOODS = 5;
+/** Of the last two floods together. Kept keys of 15,000 characters would take 120 MB. */
+const GROWTH_MB_MAX = 3;
 const IN_FLIGHT = 16;
-const BYTES_PER_MB = 1_048_576;
-const PAGE_BYTES = 4_096;
 
 type Answer = { status: number; headers: IncomingMessage["headers"]; text: string };
 type Sent = { method?: string; headers?: Record<string, string>; body?: object; from?: string };
-type Target = { port: number; pid: number };
+type Target = { port: number; gauge: MemoryGauge };
 
 export async function benchFloods(): Promise<void> {
   const { values } = parseArgs({
@@ -50,16 +47,18 @@ export async function benchFloods(): Promise<void> {
   const config = { trustedProxies: ["127.0.0.1"] };
   const site = await openInstallation({ chain: UNREACHABLE_CHAIN, databaseUrl, port, pollMs: 60_000, config });
   const { apiKey } = await addMerchant(db, { chainReference: String(UNREACHABLE_CHAIN.chainId) });
-  const service = await site.start();
+  const service = await site.start({ variables: { NODE_OPTIONS: INSPECTED } });
+  const gauge = await openMemoryGauge(service.output());
   try {
-    const target = { port, pid: service.pid };
+    const target = { port, gauge };
     const headers = { authorization: `Bearer ${apiKey}`, "service-version": "2026-11-01" };
     const created = await send(target, "/api/v1/intents", { method: "POST", headers, body: {} });
     const payment = JSON.parse(created.text) as Payment;
-    await floodIds(target, payment, Number(values.requests));
+    await floodIds(target, Number(values.requests));
     await lockOut(target, payment, Number(values.requests));
     await floodStreams(target, payment);
   } finally {
+    gauge.close();
     await service.stop();
     await db.close();
     await Promise.all([site.remove(), server.remove()]);
@@ -68,34 +67,44 @@ export async function benchFloods(): Promise<void> {
 
 type Payment = { intentId: string; widgetToken: string };
 
-/** Texts of any length in the place of an id. */
-async function floodIds(target: Target, { intentId }: Payment, requests: number): Promise<void> {
-  await repeat(requests, () => send(target, `/c/${intentId}`, { from: WARM_UP }));
-  const before = residentMb(target);
-  await repeat(requests, (number) => send(target, `/c/${String(number).padEnd(LONG_ID, "a")}`, { from: STRANGER }));
-  const growth = residentMb(target) - before;
-  report(growth < GROWTH_MB_MAX, `${requests} ids of ${LONG_ID} characters: memory grew by ${growth.toFixed(0)} MB`);
+/** Texts of any length in the place of an id, other ones in each flood. */
+async function floodIds(target: Target, requests: number): Promise<void> {
+  const { growthMb, sizes } = await repeatFlood(target, async (flood) => {
+    await repeat(requests, (number) =>
+      send(target, `/c/${String(flood * requests + number).padEnd(LONG_ID, "a")}`, { from: STRANGER }),
+    );
+  });
+  report(growthMb < GROWTH_MB_MAX, `${requests} ids of ${LONG_ID} characters: living memory ${sizes}`);
 }
 
 /** Requests for a payment by its id alone, until they are refused. */
 async function lockOut(target: Target, { intentId, widgetToken }: Payment, requests: number): Promise<void> {
-  const flood = async () => {
+  let refused = 0;
+  const { growthMb, sizes } = await repeatFlood(target, async () => {
     const answers = await repeat(requests, () => send(target, `/c/${intentId}`, { from: STRANGER }));
     await repeat(requests, () => openSession(target, { intentId, widgetToken: "wt_wrong" }, STRANGER));
-    return answers;
-  };
-  // The first one compiles the code and sizes the heap. Only what grows with each flood is a leak.
-  const statuses = await flood();
-  const before = residentMb(target);
-  await flood();
-  const refused = statuses.filter(({ status }) => status === 429).length;
+    refused = answers.filter(({ status }) => status === 429).length;
+  });
   const page = await send(target, `/c/${intentId}`, { from: PAYER });
   const session = await openSession(target, { intentId, widgetToken }, PAYER);
-  const growth = residentMb(target) - before;
   report(
-    page.status === 200 && session.status === 204 && growth < GROWTH_MB_MAX,
-    `${requests} requests of a stranger, ${refused} refused: the payer gets ${page.status} and ${session.status}, as many again grew memory by ${growth.toFixed(0)} MB`,
+    page.status === 200 && session.status === 204 && growthMb < GROWTH_MB_MAX,
+    `${requests} requests of a stranger, ${refused} refused: the payer gets ${page.status} and ${session.status}; living memory ${sizes}`,
   );
+}
+
+/** Runs a flood several times. Returns by how much memory grew in the last two, and its sizes after each. */
+async function repeatFlood(
+  target: Target,
+  flood: (number: number) => Promise<void>,
+): Promise<{ growthMb: number; sizes: string }> {
+  const sizes: number[] = [];
+  for (let number = 0; number < FLOODS; number += 1) {
+    await flood(number);
+    sizes.push(await target.gauge.livingMb());
+  }
+  const growthMb = (sizes.at(-1) ?? Number.NaN) - (sizes.at(-3) ?? Number.NaN);
+  return { growthMb, sizes: `${sizes.map((size) => size.toFixed(1)).join(", ")} MB after each of ${FLOODS}` };
 }
 
 /** Streams of one payment by somebody who has its link. */
@@ -164,9 +173,4 @@ async function send({ port }: Target, path: string, { method = "GET", headers = 
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   return { status: response.status, headers: Object.fromEntries(response.headers), text: await response.text() };
-}
-
-function residentMb({ pid }: Target): number {
-  const [, pages] = readFileSync(`/proc/${pid}/statm`, "utf8").split(" ");
-  return (Number(pages) * PAGE_BYTES) / BYTES_PER_MB;
 }
