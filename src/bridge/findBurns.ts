@@ -5,7 +5,7 @@ import type { Db } from "../db/database.ts";
 import { isDue } from "../db/due.ts";
 import { listInboxesOnChain } from "../intent/inboxStore.ts";
 import { warnRepeated } from "../kernel/alarm/repeatedWarning.ts";
-import { addMs } from "../kernel/clock.ts";
+import { backoffMs, addMs } from "../kernel/clock.ts";
 import { SEARCH_PAUSE_MS, searchInbox } from "../watch/reconcile/searchDifference.ts";
 import type { WatchWorld } from "../watch/store/applySegment.ts";
 import {
@@ -125,7 +125,7 @@ async function searchBurn(world: WatchWorld, chain: Chain, awaited: AwaitedBurn)
   const hasEnded = searchedNumber <= lowestNumber;
   // What was found becomes a crossing soon.
   const attempts = recorded.length > 0 ? 0 : awaited.attempts;
-  const pauseMs = Math.min(SEARCH_AGAIN_MS_MIN * 2 ** Math.min(attempts, 20), AWAITED_WAIT_MS_MAX);
+  const pauseMs = backoffMs(attempts, { firstMs: SEARCH_AGAIN_MS_MIN, maxMs: AWAITED_WAIT_MS_MAX });
   await writeBurnSearch(world.db, awaited, {
     searchedNumber: hasEnded ? null : searchedNumber,
     lowestNumber,

@@ -7,7 +7,7 @@ import type { IntentRow } from "../intent/store.ts";
 import { stopsAllWork } from "../kernel/errors/classifyError.ts";
 import { warnRepeated } from "../kernel/alarm/repeatedWarning.ts";
 import type { Caip2 } from "../kernel/caip.ts";
-import { addMs } from "../kernel/clock.ts";
+import { addMs, backoffMs } from "../kernel/clock.ts";
 import { insertOpening } from "../priming/store.ts";
 import { HINT_TTL_MS } from "../view/registerView.ts";
 import { upsertViewHints } from "../view/store.ts";
@@ -273,7 +273,7 @@ async function discard(world: ReceiveWorld, { crossing, intent }: CrossingOfInte
 }
 
 function waitMsAfter(attempts: number, waitMsMax: number): number {
-  return Math.min(WAIT_MS_MIN * 2 ** Math.min(attempts, 20), waitMsMax);
+  return backoffMs(attempts, { firstMs: WAIT_MS_MIN, maxMs: waitMsMax });
 }
 
 async function postpone(world: ReceiveWorld, { crossing }: CrossingOfIntent, wait: Wait): Promise<void> {

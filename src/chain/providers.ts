@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Caip2 } from "../kernel/caip.ts";
-import type { Timer } from "../kernel/clock.ts";
+import { backoffMs, type Timer } from "../kernel/clock.ts";
 import { warnRepeated, type RepeatedWarning } from "../kernel/alarm/repeatedWarning.ts";
 import { checkedReader } from "./checkedReader.ts";
 import {
@@ -20,8 +20,7 @@ import {
 import { SkippedEntries, type UnreadableHandler } from "./unreadable/unreadableEntry.ts";
 
 /** Cooldown after a failure; it doubles with each further failure in a row. */
-const COOLDOWN_MS_MIN = 1_000;
-const COOLDOWN_MS_MAX = 60_000;
+const COOLDOWN = { firstMs: 1_000, maxMs: 60_000 };
 /** Limit for a Retry-After, so that one absurd value cannot disable a provider. */
 const RETRY_AFTER_MS_MAX = 3_600_000;
 /**
@@ -312,8 +311,7 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
 
   #startCooldown(slot: ProviderSlot<Reader>, error: unknown): void {
     const retryAfterMs = error instanceof ProviderFailed ? (error.retryAfterMs ?? 0) : 0;
-    const backoffMs = Math.min(COOLDOWN_MS_MIN * 2 ** slot.failures, COOLDOWN_MS_MAX);
-    const cooldownMs = Math.max(backoffMs, Math.min(retryAfterMs, RETRY_AFTER_MS_MAX));
+    const cooldownMs = Math.max(backoffMs(slot.failures, COOLDOWN), Math.min(retryAfterMs, RETRY_AFTER_MS_MAX));
     const nowMs = this.#clock.monotonicMs();
     slot.failures += 1;
     this.failureCounts.set(slot.reader.name, (this.failureCounts.get(slot.reader.name) ?? 0) + 1);

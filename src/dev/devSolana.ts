@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { toMessageAccount } from "@tributary/recover/bridge/burnMessage";
+import { toMessageAccount } from "@tributary/inbox/burnMessage";
 import { hexToBytes, type Hex } from "viem";
 import type { SolanaChainConfig } from "../config/config.ts";
 import { solanaCctp } from "../config/solana/cctp.ts";

@@ -53,6 +53,14 @@ export function hasElapsed(waitMs: number, { since, now }: { since: Date; now: D
 
 export const DAY_MS = 86_400_000;
 
+/** The wait after so many earlier failures: the first one doubles with each, up to the longest. */
+export function backoffMs(
+  failures: number,
+  { firstMs, maxMs, factor = 2 }: { firstMs: number; maxMs: number; factor?: number },
+): number {
+  return Math.min(firstMs * factor ** failures, maxMs);
+}
+
 /** Returns the instant `durationMs` after `from`, or before it when `durationMs` is negative. */
 export function addMs(from: Date, durationMs: number): Date {
   return new Date(from.getTime() + durationMs);

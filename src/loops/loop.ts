@@ -1,6 +1,7 @@
 import { classifyError } from "../kernel/errors/classifyError.ts";
 import { warnRepeated } from "../kernel/alarm/repeatedWarning.ts";
 import type { World } from "../world.ts";
+import { backoffMs } from "../kernel/clock.ts";
 
 export type LoopWorld = Pick<World, "clock" | "wake" | "log">;
 
@@ -16,9 +17,7 @@ export type Loop = {
   tick: (ending?: AbortSignal) => Promise<boolean>;
 };
 
-/** The first wait after a failure; each further failure doubles it, up to the maximum. */
-const BACKOFF_MS_MIN = 250;
-const BACKOFF_MS_MAX = 30_000;
+const BACKOFF = { firstMs: 250, maxMs: 30_000 };
 
 /**
  * Runs `tick` until `signal` aborts, and resolves after the last tick. A failure is logged and retried with backoff,
@@ -33,14 +32,14 @@ export async function runLoop(world: LoopWorld, loop: Loop, signal: AbortSignal)
       if (!hasMore) await world.wake.wait(loop.topic, { timeoutMs: loop.intervalMs, signal });
     } catch (error) {
       if (classifyError(error) === "fatal") throw error;
-      const backoffMs = Math.min(BACKOFF_MS_MIN * 2 ** failures, BACKOFF_MS_MAX);
+      const waitMs = backoffMs(failures, BACKOFF);
       failures += 1;
       warnRepeated(world, {
         key: `${loop.name} ${error instanceof Error ? error.message : String(error)}`,
-        fields: { loop: loop.name, err: error, failures, backoffMs },
+        fields: { loop: loop.name, err: error, failures, backoffMs: waitMs },
         message: `${loop.name} failed, retrying`,
       });
-      await world.clock.sleep(backoffMs, signal);
+      await world.clock.sleep(waitMs, signal);
     }
   }
 }

@@ -7,7 +7,7 @@ import { refreshHoldings } from "../deposit/dust/dustStore.ts";
 import { appendEvents } from "../event/store.ts";
 import { isCausedByData, stopsAllWork } from "../kernel/errors/classifyError.ts";
 import type { Caip2 } from "../kernel/caip.ts";
-import { addMs } from "../kernel/clock.ts";
+import { backoffMs, addMs } from "../kernel/clock.ts";
 import { warnRepeated } from "../kernel/alarm/repeatedWarning.ts";
 import type { World } from "../world.ts";
 import { isPriceReached } from "../intent/paymentStatus.ts";
@@ -45,8 +45,7 @@ const CONCURRENT_GROUPS_MAX = 4;
  * The wait of a batch after a provider's or an internal error. Each further failure of its group doubles it, up to the
  * maximum.
  */
-const BATCH_WAIT_MS_MIN = 1_000;
-const BATCH_WAIT_MS_MAX = 30_000;
+const BATCH_WAIT = { firstMs: 1_000, maxMs: 30_000 };
 
 /** Consecutive failures of each group of batches, by chain and batch key. */
 const FAILURES = { create: () => new Map<string, number>() };
@@ -143,7 +142,7 @@ async function submitGroup(world: SubmitWorld, target: SubmitTarget, { key, grou
       failures.set(`${caip2}/${key}`, failed);
       await delayBatch(world, batch, {
         error,
-        waitMs: Math.min(BATCH_WAIT_MS_MIN * 2 ** (failed - 1), BATCH_WAIT_MS_MAX),
+        waitMs: backoffMs(failed - 1, BATCH_WAIT),
       });
     }
   }

@@ -1,7 +1,7 @@
 import type { Hex } from "@tributary/inbox/terms";
 import { hubAddress } from "@tributary/inbox/hub";
 import { encodeFunctionData, parseAbi } from "viem";
-import { toMessageAccount } from "@tributary/recover/bridge/burnMessage";
+import { toMessageAccount } from "@tributary/inbox/burnMessage";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import { deploymentCall, deployedAddress } from "../../src/dev/chains/contracts.ts";
 import { showIntent } from "../../src/operator/intentOperations.ts";

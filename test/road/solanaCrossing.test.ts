@@ -7,7 +7,7 @@ import { deriveTokenAccount } from "@tributary/inbox/solana/derive";
 import { buildBridge, readonlyMeta, writableMeta, writableSignerMeta } from "@tributary/inbox/solana/instructions";
 import { systemProgram, tokenProgram } from "@tributary/inbox/solana/keys";
 import { solanaTermsFromWire } from "@tributary/inbox/solana/wire";
-import { toMessageAccount } from "@tributary/recover/bridge/burnMessage";
+import { toMessageAccount } from "@tributary/inbox/burnMessage";
 import { expectPayoutFromSolana } from "@tributary/sdk/solana/verify";
 import { reclaimRent } from "../../src/bridge/rent/reclaimRent.ts";
 import { DEFAULT_SETTINGS } from "../../src/dev/attestation/localAttestation.ts";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { solanaCctpDomain } from "@tributary/inbox/cctpV2Chains";
 import { cctpMessenger, cctpTransmitter } from "@tributary/inbox/solana/cctp";
 import { deriveTokenAccount } from "@tributary/inbox/solana/derive";
-import { toMessageAccount } from "@tributary/recover/bridge/burnMessage";
+import { toMessageAccount } from "@tributary/inbox/burnMessage";
 import { pino } from "pino";
 import { encodeFunctionData, hexToBytes, parseAbi, type Hex } from "viem";
 import { receiveCrossings } from "../../src/bridge/receiveCrossings.ts";

@@ -1,6 +1,7 @@
 import { API_VERSION, type Event, type EventList, type ListEventsQuery } from "./api.generated.ts";
 import type { ClientOptions } from "./client.ts";
 import { toTributaryError, TributaryError } from "./errors.ts";
+import { backoffMs } from "./sendWithRetries.ts";
 import { readServerEvents } from "./serverEvents.ts";
 
 // The feed of events as an iterator. Store `event.sequence` with what you did, and pass it as `after` when you start.
@@ -36,8 +37,7 @@ export type FollowClient = Pick<ClientOptions, "baseUrl" | "apiKey" | "version" 
 const PAGE_MAX = 100;
 /** The service writes every 15 seconds, so a connection that is silent for longer is broken. */
 const SILENCE_MS_MAX = 35_000;
-const RECONNECT_MS_MIN = 1_000;
-const RECONNECT_MS_MAX = 30_000;
+const RECONNECT = { firstMs: 1_000, maxMs: 30_000 };
 
 /**
  * Yields the events behind `after` in order, and each new one as it happens, until `signal` aborts. It connects again,
@@ -70,7 +70,7 @@ export async function* followEvents(
       signal?.removeEventListener("abort", end);
       end();
     }
-    await sleep(Math.min(RECONNECT_MS_MAX, RECONNECT_MS_MIN * 2 ** failures), signal);
+    await sleep(backoffMs(failures, RECONNECT), signal);
   }
 }
 

@@ -18,8 +18,12 @@ export type RetryableRequest = {
 };
 
 /** The first wait when the service named none; each further one doubles. */
-const BACKOFF_MS_MIN = 500;
-const BACKOFF_MS_MAX = 60_000;
+const BACKOFF = { firstMs: 500, maxMs: 60_000 };
+
+/** The wait after so many earlier failures: the first one doubles with each, up to the longest. */
+export function backoffMs(failures: number, { firstMs, maxMs }: { firstMs: number; maxMs: number }): number {
+  return Math.min(firstMs * 2 ** failures, maxMs);
+}
 
 /** Returns the response's JSON. Throws a TributaryError, or the signal's reason after an abort. */
 export async function sendWithRetries(request: RetryableRequest): Promise<unknown> {
@@ -79,11 +83,11 @@ function shouldRetry(error: TributaryError, { isRetrySafe }: RetryableRequest): 
 
 // Half of the wait is random, so that callers that failed together do not retry together.
 function retryDelayMs({ retryAfterS }: TributaryError, attempt: number): number {
-  const backoffMs = Math.min(BACKOFF_MS_MAX, BACKOFF_MS_MIN * 2 ** (attempt - 1));
-  const jitteredMs = backoffMs / 2 + Math.random() * (backoffMs / 2);
+  const waitMs = backoffMs(attempt - 1, BACKOFF);
+  const jitteredMs = waitMs / 2 + Math.random() * (waitMs / 2);
   return retryAfterS === undefined
     ? jitteredMs
-    : Math.min(BACKOFF_MS_MAX, retryAfterS * 1_000 + Math.random() * BACKOFF_MS_MIN);
+    : Math.min(BACKOFF.maxMs, retryAfterS * 1_000 + Math.random() * BACKOFF.firstMs);
 }
 
 function sleep(durationMs: number, signal: AbortSignal | undefined): Promise<void> {

@@ -2,7 +2,7 @@ import type { Hex } from "@tributary/inbox/terms";
 import { parseQuantity } from "./abi.ts";
 import { isReceiveCall } from "./bridge/bridgeCalls.ts";
 import { isSettleManyCall, type ContractCall } from "./contractCalls.ts";
-import { initialGasLimit, raiseGasLimit, TRANSACTION_GAS_MAX } from "./gasLimit.ts";
+import { initialGasLimit, raiseGasLimit, TRANSACTION_GAS_MAX } from "@tributary/inbox/gasLimit";
 import type { RpcRequester } from "./rpc/rpcRequester.ts";
 
 /**

@@ -13,6 +13,7 @@ import { readBalances, readMetadata } from "./readBalances.ts";
 import { openContractReader } from "./rpc/askContracts.ts";
 import type { RpcRequester } from "./rpc/rpcRequester.ts";
 import { openLogSearch } from "./rpc/searchLogs.ts";
+import { readField } from "./readField.ts";
 
 export type Holding = {
   readonly inbox: VerifiedInbox;
@@ -131,8 +132,4 @@ export async function readHubState(request: RpcRequester, hub: Hub): Promise<Hub
 async function readCode(request: RpcRequester, address: Hex): Promise<string> {
   const code = await request("eth_getCode", [address, "latest"]);
   return typeof code === "string" ? code : "0x";
-}
-
-function readField(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null ? (Reflect.get(value, name) as unknown) : undefined;
 }

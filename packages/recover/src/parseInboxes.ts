@@ -5,7 +5,7 @@ import { computeRoutesRoot, type Route } from "@tributary/inbox/routes";
 import { zeroBytes32, type Hex, type Terms } from "@tributary/inbox/terms";
 import { computeSolanaInbox } from "@tributary/inbox/solana/address";
 import { solanaTermsFromWire, type SolanaInboxTerms } from "@tributary/inbox/solana/wire";
-import { toMessageAccount } from "./bridge/burnMessage.ts";
+import { toMessageAccount } from "@tributary/inbox/burnMessage";
 import { parseIntentId, toPrintable } from "./printable.ts";
 import { hubFromWire, routesFromWire, termsFromWire, type InboxRoute, type InboxTerms } from "@tributary/inbox/wire";
 

@@ -1,4 +1,4 @@
-import { TRANSACTION_GAS_MAX } from "@tributary/recover/gasLimit";
+import { TRANSACTION_GAS_MAX } from "@tributary/inbox/gasLimit";
 import { lowerMedian } from "../lowerMedian.ts";
 import { Providers } from "../providers.ts";
 import { ProviderFailed } from "../reader.ts";

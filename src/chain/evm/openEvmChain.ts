@@ -6,7 +6,7 @@ import { ConfigError } from "../../config/section.ts";
 import type { Timer } from "../../kernel/clock.ts";
 import type { Chain } from "../chain.ts";
 import type { HeadFeed } from "../headFeed.ts";
-import { toMessageAccount } from "@tributary/recover/bridge/burnMessage";
+import { toMessageAccount } from "@tributary/inbox/burnMessage";
 import type { BridgeContracts } from "./bridge/provenCrossings.ts";
 import { EvmProviders } from "./evmProviders.ts";
 import type { EvmNode } from "./node.ts";

@@ -1,5 +1,6 @@
 import { systemEntropy } from "../../kernel/entropy.ts";
 import type { AddressMatcher } from "../addressFormat.ts";
+import { mixBits } from "../addressSets/mixBits.ts";
 
 const COMMA = ",".charCodeAt(0);
 const SLOTS_MIN = 1_024;
@@ -106,13 +107,7 @@ function fingerprint(
     high = (high << 13) | (high >>> 19);
     low = (low << 17) | (low >>> 15);
   }
-  const [one, other] = [mix(high ^ (low >>> 15)), mix(low ^ (high >>> 13))];
+  const [one, other] = [mixBits(high ^ (low >>> 15)), mixBits(low ^ (high >>> 13))];
   // 0 and 0 mark a free slot.
   return { high: one, low: one === 0 && other === 0 ? 1 : other };
-}
-
-function mix(word: number): number {
-  let mixed = Math.imul(word ^ (word >>> 16), 0x85eb_ca6b);
-  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2_ae35);
-  return (mixed ^ (mixed >>> 16)) >>> 0;
 }

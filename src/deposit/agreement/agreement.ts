@@ -4,6 +4,7 @@ import type { ProviderVerdict } from "../../watch/providers/verifyWithProvider.t
 import { isHeldForAgreement, isReceived, type Deposit } from "../deposit.ts";
 import type { ChainHead } from "../finality.ts";
 import type { DepositChange } from "../computeIntentProgress.ts";
+import { backoffMs } from "../../kernel/clock.ts";
 
 // Decides which deposits several providers must confirm, and combines their verdicts. Pure functions.
 
@@ -93,11 +94,10 @@ const TRIES_UNTIL_HELD = 3;
 const TRIES_UNTIL_HELD_NOT_FINAL = 8;
 /** The attempt at which a denied movement is orphaned: during a reorg the providers' verdicts may still change. */
 const TRIES_UNTIL_DENIED = 5;
-const RETRY_MS_FIRST = 1_000;
-const RETRY_MS_MAX = 60_000;
+const RETRY = { firstMs: 1_000, maxMs: 60_000 };
 
 export function retryDelayMs(attempts: number): number {
-  return Math.min(RETRY_MS_FIRST * 2 ** Math.max(attempts - 1, 0), RETRY_MS_MAX);
+  return backoffMs(Math.max(attempts - 1, 0), RETRY);
 }
 
 /** Applies the outcome of attempt number `attempts` (from 1) to a deposit: agreed, held or unchanged. */

@@ -1,6 +1,6 @@
 import { keccak256, numberToHex, pad, type Hex } from "viem";
 import { sign } from "viem/accounts";
-import { parseBurnMessage } from "@tributary/recover/bridge/burnMessage";
+import { parseBurnMessage } from "@tributary/inbox/burnMessage";
 import { DEV_ACCOUNTS } from "../devAccounts.ts";
 import type { AttestedSide, SentMessage } from "./attestedSide.ts";
 

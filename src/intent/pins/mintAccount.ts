@@ -1,5 +1,5 @@
 import type { Hex } from "@tributary/inbox/terms";
-import { toMessageAccount } from "@tributary/recover/bridge/burnMessage";
+import { toMessageAccount } from "@tributary/inbox/burnMessage";
 import { findTokenAccount } from "../../chain/solana/tokenAccount.ts";
 import type { Namespace } from "../../kernel/caip.ts";
 

@@ -1,4 +1,4 @@
-import { parseBurnMessage } from "@tributary/recover/bridge/burnMessage";
+import { parseBurnMessage } from "@tributary/inbox/burnMessage";
 import { completeMessage, signMessage, termsOfBurn } from "../chain/bridge.ts";
 import { hashOf, type ScriptedReceipt } from "../chain/transaction.ts";
 import type { ScriptedChain } from "../chain/scriptedChain.ts";

@@ -1,6 +1,6 @@
 import { hubAddress } from "@tributary/inbox/hub";
 import { hubAbi } from "@tributary/inbox/hubAbi";
-import { parseBurnMessage, toMessageAccount } from "@tributary/recover/bridge/burnMessage";
+import { parseBurnMessage, toMessageAccount } from "@tributary/inbox/burnMessage";
 import { encodeFunctionData, type Hex } from "viem";
 import { buildCatalog } from "../../../src/catalog/catalog.ts";
 import { routesTo, type CatalogRoute } from "../../../src/catalog/routes.ts";

@@ -1,4 +1,4 @@
-import { parseBurnMessage, toMessageAccount } from "@tributary/recover/bridge/burnMessage";
+import { parseBurnMessage, toMessageAccount } from "@tributary/inbox/burnMessage";
 import { parseProvenCrossings } from "../../../src/chain/evm/bridge/provenCrossings.ts";
 import type { ScriptedReceipt } from "../chain/transaction.ts";
 import { LISTED_DEPOSITS, type Violation } from "../invariants.ts";

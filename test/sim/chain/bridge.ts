@@ -6,7 +6,7 @@ import {
   toFunctionSelector,
   type Hex,
 } from "viem";
-import { parseBurnMessage, toMessageAccount, type BurnMessage } from "@tributary/recover/bridge/burnMessage";
+import { parseBurnMessage, toMessageAccount, type BurnMessage } from "@tributary/inbox/burnMessage";
 import type { BridgeContracts } from "../../../src/chain/evm/bridge/provenCrossings.ts";
 import { decodeAddress, decodeUint, encodeCall, encodeWord, selectorOf } from "./abiWords.ts";
 import type { CallOutcome, Machine, MachineCall } from "./machine.ts";

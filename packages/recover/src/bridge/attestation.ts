@@ -1,5 +1,6 @@
 import type { Hex } from "@tributary/inbox/terms";
-import { parseBurnMessage, type BurnMessage } from "./burnMessage.ts";
+import { parseBurnMessage, type BurnMessage } from "@tributary/inbox/burnMessage";
+import { readField } from "../readField.ts";
 
 // Circle's attestation service: it signs what a burn's transaction says. Nothing that it says is trusted: the settle
 // chain verifies the signatures, and a message can only mint to its own recipient.
@@ -122,8 +123,4 @@ export async function readBridgeFees(
 
 function toLower(hex: string): Hex {
   return `0x${hex.slice(2).toLowerCase()}`;
-}
-
-function readField(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null ? (Reflect.get(value, name) as unknown) : undefined;
 }

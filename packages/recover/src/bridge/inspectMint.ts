@@ -7,8 +7,9 @@ import type { VerifiedInbox } from "../parseInboxes.ts";
 import { readBalance } from "../readBalances.ts";
 import type { SignedBurn } from "./attestation.ts";
 import { buildNonceCall, buildReceiptCall } from "./bridgeCalls.ts";
-import { toMessageAccount } from "./burnMessage.ts";
+import { toMessageAccount } from "@tributary/inbox/burnMessage";
 import { findRevertReason } from "./revertReason.ts";
+import { readField } from "../readField.ts";
 
 /** What a signed burn can still do on its settle chain. */
 export type MintState =
@@ -64,8 +65,4 @@ export async function readSettledUnits(
     return isOfHub && topic === SETTLED_TOPIC && owner === toMessageAccount(address);
   });
   return decodeUint(readField(found, "data")) ?? 0n;
-}
-
-function readField(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null ? (Reflect.get(value, name) as unknown) : undefined;
 }

@@ -4,7 +4,7 @@ import { zeroBytes32, type Hex } from "@tributary/inbox/terms";
 import { TOPICS_MAX, TRANSFER_TOPIC } from "../findReceivedTokens.ts";
 import type { RpcRequester } from "../rpc/rpcRequester.ts";
 import type { LogSearch } from "../rpc/searchLogs.ts";
-import { parseBurnBody } from "./burnMessage.ts";
+import { parseBurnBody } from "@tributary/inbox/burnMessage";
 import type { FoundBurn } from "./searchBurns.ts";
 
 // What Circle's bridge brought to inboxes on the payout's chain. The token's own logs name the transactions, and each

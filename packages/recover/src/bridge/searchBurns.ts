@@ -7,7 +7,7 @@ import { encodeAddress } from "../abi.ts";
 import { TOPICS_MAX } from "../findReceivedTokens.ts";
 import type { VerifiedInbox } from "../parseInboxes.ts";
 import type { LogSearch } from "../rpc/searchLogs.ts";
-import { toMessageAccount } from "./burnMessage.ts";
+import { toMessageAccount } from "@tributary/inbox/burnMessage";
 import { findBridgeChain } from "./planBridge.ts";
 
 // What inboxes burned on a chain, for their payout's chain. Anyone can send that transaction, so the logs of Circle's

@@ -3,7 +3,7 @@ import { parseQuantity } from "../abi.ts";
 import type { RpcRequester } from "../rpc/rpcRequester.ts";
 import type { VerifiedInbox } from "../parseInboxes.ts";
 import { openLogSearch } from "../rpc/searchLogs.ts";
-import { toMessageAccount } from "./burnMessage.ts";
+import { toMessageAccount } from "@tributary/inbox/burnMessage";
 import { findBridgeChain } from "./planBridge.ts";
 import { searchArrivals, type Arrivals } from "./searchArrivals.ts";
 import type { FoundBurn } from "./searchBurns.ts";

@@ -1,4 +1,5 @@
 import type { RpcRequester } from "./rpcRequester.ts";
+import { readField } from "../readField.ts";
 
 // Public nodes ration requests. What they refuse for now is asked again, more slowly, before anybody hears that a chain
 // does not answer.
@@ -109,8 +110,4 @@ function createSlots(max: number): Slots {
 function describe(error: unknown): string {
   const message = readField(error, "message");
   return typeof message === "string" ? message : String(error);
-}
-
-function readField(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null ? (Reflect.get(value, name) as unknown) : undefined;
 }

@@ -4,7 +4,7 @@ import type { SolanaInstruction } from "@tributary/inbox/solana/instructions";
 import { encodeKey } from "@tributary/inbox/solana/keys";
 import { hexToBytes } from "@noble/hashes/utils";
 import type { SignedBurn } from "../bridge/attestation.ts";
-import { toMessageAccount } from "../bridge/burnMessage.ts";
+import { toMessageAccount } from "@tributary/inbox/burnMessage";
 import type { RpcRequester } from "../rpc/rpcRequester.ts";
 import { readAccount, readOwner } from "./inspectSolana.ts";
 import type { RecoverableInbox } from "./parseSolanaInboxes.ts";

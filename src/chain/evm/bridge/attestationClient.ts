@@ -9,7 +9,7 @@ import {
   type TransactionQuery,
 } from "../../bridge.ts";
 import { openLargeAnswers } from "./largeAnswers.ts";
-import { parseBurnMessage, toMessageAccount } from "@tributary/recover/bridge/burnMessage";
+import { parseBurnMessage, toMessageAccount } from "@tributary/inbox/burnMessage";
 
 // Circle's attestation service, version 2. Nothing that it says is trusted: a message must be that of the burn, and the
 // settle chain verifies the signatures.

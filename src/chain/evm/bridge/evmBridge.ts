@@ -1,6 +1,6 @@
 import { hubAbi } from "@tributary/inbox/hubAbi";
 import type { Hex } from "@tributary/inbox/terms";
-import { TRANSACTION_GAS_MAX } from "@tributary/recover/gasLimit";
+import { TRANSACTION_GAS_MAX } from "@tributary/inbox/gasLimit";
 import { decodeFunctionResult, encodeFunctionData, parseAbi } from "viem";
 import { ProviderFailed } from "../../reader.ts";
 import {

@@ -1,6 +1,7 @@
 import type { AddressMatcher } from "../../addressFormat.ts";
 import { assert } from "../../../kernel/assert.ts";
 import { systemEntropy } from "../../../kernel/entropy.ts";
+import { mixBits } from "../../addressSets/mixBits.ts";
 
 const HEX_LENGTH = 40;
 const PREFIX = "0x";
@@ -244,13 +245,6 @@ function hasPrefilterBit(marks: Words, hash: number): boolean {
 /** The home slot of a hash, in order of hashes, out of `pointed`. */
 function homeSlot(hash: number, pointed: number): number {
   return Math.floor(((hash & 0xff_ffff) * pointed) / 0x100_0000);
-}
-
-/** A permutation of 32-bit numbers in which each input bit changes half of the output bits. */
-function mixBits(word: number): number {
-  let mixed = Math.imul(word ^ (word >>> 16), 0x85eb_ca6b);
-  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2_ae35);
-  return (mixed ^ (mixed >>> 16)) >>> 0;
 }
 
 /** Parses eight hex digits, in either case, into 32 bits. */

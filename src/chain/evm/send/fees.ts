@@ -1,4 +1,4 @@
-import { withoutMargin } from "@tributary/recover/gasLimit";
+import { withoutMargin } from "@tributary/inbox/gasLimit";
 import { formatUnits } from "../../../kernel/units.ts";
 import type { SenderWorld } from "../../sender.ts";
 import type { FeeLimits, FeeQuote } from "../node.ts";

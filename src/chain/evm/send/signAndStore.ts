@@ -1,4 +1,4 @@
-import { initialGasLimit, TRANSACTION_GAS_MAX } from "@tributary/recover/gasLimit";
+import { initialGasLimit, TRANSACTION_GAS_MAX } from "@tributary/inbox/gasLimit";
 import type { Tx } from "../../../db/database.ts";
 import { referenceOf } from "../../../kernel/caip.ts";
 import type { EvmCall, FeeLimits } from "../node.ts";

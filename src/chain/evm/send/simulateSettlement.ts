@@ -1,4 +1,4 @@
-import { initialGasLimit, raiseGasLimit, TRANSACTION_GAS_MAX } from "@tributary/recover/gasLimit";
+import { initialGasLimit, raiseGasLimit, TRANSACTION_GAS_MAX } from "@tributary/inbox/gasLimit";
 import { ProviderFailed } from "../../reader.ts";
 import { SettleRefused, type SettleItem } from "../../sender.ts";
 import { CallReverted, type EvmNode } from "../node.ts";

@@ -1,7 +1,7 @@
 import { cctpMessenger, cctpTransmitter, deriveCctpAccounts } from "@tributary/inbox/solana/cctp";
 import { decodeBase58 } from "@tributary/inbox/solana/base58";
 import { decodeKey, encodeKey } from "@tributary/inbox/solana/keys";
-import { parseBurnMessage } from "@tributary/recover/bridge/burnMessage";
+import { parseBurnMessage } from "@tributary/inbox/burnMessage";
 import { hexToBytes, type Hex } from "viem";
 import type { SolanaTransaction } from "../rpc/parseTransaction.ts";
 

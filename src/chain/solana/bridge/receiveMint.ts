@@ -7,7 +7,7 @@ import {
 } from "@tributary/inbox/solana/cctpInstructions";
 import type { SolanaInstruction } from "@tributary/inbox/solana/instructions";
 import { encodeKey } from "@tributary/inbox/solana/keys";
-import { parseBurnMessage, toMessageAccount } from "@tributary/recover/bridge/burnMessage";
+import { parseBurnMessage, toMessageAccount } from "@tributary/inbox/burnMessage";
 import { hexToBytes, type Hex } from "viem";
 import { askLowerMedian } from "../../lowerMedian.ts";
 import { SettleRefused, type MintItem, type MintOutlook, type PreparedMint, type SenderWorld } from "../../sender.ts";

@@ -1,5 +1,5 @@
 import { bytesToHex } from "@noble/hashes/utils";
-import { decodeKey } from "@tributary/inbox/solana/keys";
+import { decodeKey } from "./solana/keys.ts";
 
 // The bytes of a burn message of CCTP version 2: a head of 148 bytes, then the body of the burn.
 

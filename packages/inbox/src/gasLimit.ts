@@ -1,4 +1,4 @@
-// The gas limit of a settlement. The hub never reverts because of one inbox, so an estimate accepts limits at which
+// The gas limit of a settlement at the hub. The hub never reverts because of one inbox, so an estimate accepts limits at which
 // inboxes fail for lack of gas. Only a simulation at the limit shows whether it suffices.
 
 /** A transaction's highest gas limit: Ethereum's own (EIP-7825), and enough for the largest useful batch elsewhere. */
