@@ -5,7 +5,7 @@ import { computeInboxAddress } from "@tributary/inbox/address";
 import { termsFromWire } from "@tributary/inbox/wire";
 import { computeSolanaInbox } from "@tributary/inbox/solana/address";
 import { solanaTermsFromWire } from "@tributary/inbox/solana/wire";
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Browser, BrowserContext, FrameLocator, Page } from "playwright-core";
 import { createKeypair } from "../../packages/local-solana/src/keypairs.ts";
 import { createPayer } from "../../src/operator/client/payer.ts";
 import { createApiClient } from "../../src/operator/client/apiClient.ts";
@@ -60,9 +60,15 @@ describe("a payer on Solana at the checkout page", { skip: skipWithoutChromium }
 
   async function openChecked(page: Page, intent: Intent): Promise<void> {
     await page.goto(`${intent.checkoutUrl}#${intent.widgetToken}`);
+    await chooseSolana(page, intent);
     await screen(page, "ready");
     await page.locator(".ok").getByText("Checked on your device").waitFor({ timeout: WAIT_MS });
     assert.equal(await page.locator("#address").textContent(), intent.inboxAddress);
+  }
+
+  /** Chooses the payout's own coin: those on EVM chains pay too. */
+  async function chooseSolana(place: Page | FrameLocator, { payout }: Intent): Promise<void> {
+    await place.locator(`button[data-do=choose][data-value$="${payout.tokenAddress}"]`).click({ timeout: WAIT_MS });
   }
 
   /** Sends USDC as another wallet of the payer would. */
@@ -168,6 +174,7 @@ describe("a payer on Solana at the checkout page", { skip: skipWithoutChromium }
         const wallet = await installPayer(page.context(), { isInFrames: false });
         await page.goto(shop.origin);
         const frame = page.frameLocator("iframe");
+        await chooseSolana(frame, intent);
         const opened = page.waitForEvent("popup");
         await frame.getByRole("button", { name: "Pay with a wallet in this browser" }).click({ timeout: WAIT_MS });
         const tab = await opened;

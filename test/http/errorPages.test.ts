@@ -109,11 +109,10 @@ test("the health endpoints report a healthy process and database", async () => {
   for (const url of ["/healthz", "/readyz"]) assert.deepEqual((await api.send(url)).body, { status: "ok" });
 });
 
-test("D20 a browser gets a page at / and for missing pages, with the same statuses; programs get the envelope", async () => {
+test("D20 a browser gets a page for missing pages, with the same statuses; programs get the envelope", async () => {
   const api = await testApi();
   const accept = "text/html,application/xhtml+xml,*/*;q=0.8";
   for (const [url, status, text] of [
-    ["/", 400, /<h1>This is a payment service<\/h1>/],
     ["/nothing", 400, /<h1>Page not found<\/h1>/],
     ["/docs/nothing", 404, /<h1>Page not found<\/h1>/],
   ] as const) {

@@ -1,4 +1,4 @@
-import { formatUnits, isHex, type Hex } from "viem";
+import { formatUnits, isHex, numberToHex, type Hex } from "viem";
 import type { LocalChain, LocalToken } from "../chains/localChains.ts";
 import { createDevClient, sendCallsOrThrow, signCalls } from "../chains/devClient.ts";
 import { balanceOf, mintCall } from "../chains/tokens.ts";
@@ -52,12 +52,15 @@ export function createDemoWallet(chains: readonly LocalChain[]): DemoWallet {
     if (home === undefined || token === undefined) throw new WalletError(-32_603, "The wallet has no chain.");
     return { chain: home, token };
   };
-  const send = async (transaction: Record<string, unknown>): Promise<Hex> => {
-    const chain = transaction["chainId"] === undefined ? homeToken().chain : findChain(transaction["chainId"]);
+  const readCall = (transaction: Record<string, unknown>) => {
+    const chain = findChain(transaction["chainId"] ?? numberToHex((current ?? homeToken().chain).chainId));
     const { to, data } = transaction;
     if (!isHex(to) || !isHex(data)) throw new WalletError(-32_602, "to and data must be hexadecimal.");
-    const client = createDevClient(chain.rpcUrl);
-    const [serializedTransaction] = await signCalls(client, DEV_ACCOUNTS.payer, [{ to, data }]);
+    return { client: createDevClient(chain.rpcUrl), call: { to, data } };
+  };
+  const send = async (transaction: Record<string, unknown>): Promise<Hex> => {
+    const { client, call } = readCall(transaction);
+    const [serializedTransaction] = await signCalls(client, DEV_ACCOUNTS.payer, [call]);
     if (serializedTransaction === undefined) throw new WalletError(-32_603, "Nothing was signed.");
     return client.sendRawTransaction({ serializedTransaction });
   };
@@ -69,12 +72,16 @@ export function createDemoWallet(chains: readonly LocalChain[]): DemoWallet {
         case "eth_accounts":
           return [address];
         case "eth_chainId":
-          return `0x${(current ?? homeToken().chain).chainId.toString(16)}`;
+          return numberToHex((current ?? homeToken().chain).chainId);
         case "wallet_switchEthereumChain":
           current = findChain(first["chainId"]);
           return null;
         case "eth_sendTransaction":
-          return inOrder(() => send({ chainId: `0x${(current ?? homeToken().chain).chainId.toString(16)}`, ...first }));
+          return inOrder(() => send(first));
+        case "eth_estimateGas": {
+          const { client, call } = readCall(first);
+          return numberToHex(await client.estimateGas({ account: address, ...call }));
+        }
         default:
           throw new WalletError(4200, `This wallet does not have ${method}.`);
       }

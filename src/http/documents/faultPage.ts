@@ -22,11 +22,9 @@ export function wantsFaultPage({ method, url, headers }: FastifyRequest, fault: 
 }
 
 export function sendFaultPage(reply: FastifyReply, fault: Fault, request: FastifyRequest): FastifyReply {
-  const [path] = request.url.split("?", 1);
-  const body =
-    path === "/" ? START_PAGE : `<h1>Page not found</h1>\n<p>There is no page at this address.</p>\n${LINKS}`;
+  const body = `<h1>Page not found</h1>\n<p>There is no page at this address.</p>\n${LINKS}`;
   const note = `<p><small>Request ${escapeHtml(request.id)}, ${fault.row.status} <code>${fault.code}</code></small></p>`;
-  const page = renderPage(path === "/" ? "Tributary" : "Page not found", `${body}\n${note}`);
+  const page = renderPage("Page not found", `${body}\n${note}`);
   const headers = { ...faultHeaders(fault), ...PAGE_HEADERS, "cache-control": "no-store", vary: "Accept" };
   return reply.code(fault.row.status).headers(headers).send(page);
 }
@@ -36,7 +34,3 @@ const LINKS = `<ul>
 <li><a href="/docs/integrate/first-intent">Your first payment intent</a></li>
 <li><a href="/docs/index">All pages</a></li>
 </ul>`;
-
-const START_PAGE = `<h1>This is a payment service</h1>
-<p>It serves an API for payment intents in stablecoins. Payers open the link that their merchant gave them.</p>
-${LINKS}`;
