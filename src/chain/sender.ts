@@ -135,7 +135,7 @@ export interface AccountSender {
 export const SETTLEMENTS_AHEAD = 50n;
 
 export interface ChainSender {
-  /** The address that pays fees. */
+  /** The address that pays fees. Empty in a command that does not know it. */
   readonly payer: string;
   /** Undefined where no bridge is used. */
   readonly bridge?: BridgeSender | undefined;

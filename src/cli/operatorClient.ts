@@ -55,7 +55,7 @@ export async function openOperatorClient({ values, environment, terminal }: Comm
       import("../operator/process/shutdown.ts"),
     ]);
   const log = openReadableLog("warn", terminal);
-  const world = await openWorld(loadConfig(file, environment), {
+  const world = await openWorld(loadConfig(file, environment, { keys: "optional" }), {
     log,
     onFatal: exitOnFatal(log),
     schema: "require",

@@ -8,7 +8,7 @@ import type {
   TokenConfig,
 } from "./config.ts";
 import { caip2 } from "../kernel/caip.ts";
-import { findGasKeyFile, readGasAccount, readGasKey } from "./gasKey.ts";
+import { findGasKeyFile, readGasAccount, readGasKey, type KeyUse } from "./gasKey.ts";
 import { readAgreement } from "./agreement.ts";
 import { findKnownChain, MAX_FEE_PER_GAS_DEFAULT } from "./knownChains.ts";
 import { readHints } from "./operate/hints.ts";
@@ -80,8 +80,7 @@ export type ChainContext = {
   environment: "test" | "live";
   variables: ProcessEnvironment;
   directory: string;
-  /** Whether this process signs transactions. */
-  isSigning: boolean;
+  keys: KeyUse;
 };
 
 /** Reads one EVM entry of `chains`. Fields of a public network have defaults. */
@@ -116,7 +115,7 @@ export function readChain(value: unknown, path: string, context: ChainContext): 
     explorerUrl: readField(section, "explorerUrl", { ...rules.baseUrl, fallback: known?.explorerUrl }),
     native: hasField(section, "native") || known === undefined ? readNative(section, known?.native) : known.native,
     estimates: hasField(section, "estimates") ? readEstimates(section) : known?.estimates,
-    gasKey: context.isSigning ? readGasKey(section, context) : undefined,
+    gasKey: context.keys === "sign" ? readGasKey(section, context) : undefined,
     gasAccount: readGasAccount(section, context),
     gasKeyFile: findGasKeyFile(section, context.directory),
     pollMs: readField(section, "pollMs", {

@@ -149,7 +149,7 @@ export type EvmChainConfig = ChainConfig & {
    * process without the role `settle`.
    */
   gasKey: string | undefined;
-  /** The key's address, lower case. A process without the role `settle` needs it. */
+  /** The key's address, lower case. A process without the role `settle` needs it. Empty: a command that does not know it. */
   gasAccount?: string | undefined;
   /** The file that holds the key; absent when a variable does. */
   gasKeyFile?: string | undefined;
@@ -162,7 +162,7 @@ export type EvmChainConfig = ChainConfig & {
 export type SolanaChainConfig = ChainConfig & {
   /** Address of the inbox program. */
   program: string;
-  /** Address of the account that pays fees and gets the rent of closed accounts. It cannot move deposits. */
+  /** Address of the account that pays fees and gets the rent of closed accounts. It cannot move deposits. Empty: a command that does not know it. */
   feePayer: string;
   /**
    * The fee payer's key pair: base58 of 64 bytes, the secret and the public key. Undefined in a process without the role
@@ -256,6 +256,9 @@ export type AlarmsConfig = {
 export type OutboundConfig = { allow: readonly string[]; deny: readonly string[] };
 
 /** Where `/metrics` is served, apart from the API. */
+/** The URL of a collector for spans, such as `http://127.0.0.1:4318/v1/traces`. */
+export type TracingConfig = { otlpUrl: string };
+
 export type MetricsConfig = { host: string; port: number };
 
 /** `schema` holds every table of this installation; by default the first that exists of the role's search_path. */
@@ -295,6 +298,8 @@ export type Config = {
   outbound?: OutboundConfig;
   /** Absent: no metrics are served. */
   metrics?: MetricsConfig | undefined;
+  /** Absent: no spans. */
+  tracing?: TracingConfig | undefined;
   /** Default rail of accounts without one, such as `base:usdc`. */
   defaultRail: string;
   /** Default fee of new accounts, in hundredths of a percent. */

@@ -1,5 +1,7 @@
-import { readFileSync } from "node:fs";
+import { accessSync, constants, readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { privateKeyToAccount } from "viem/accounts";
+import type { Hex } from "viem";
 import type { ProcessEnvironment } from "./config.ts";
 import * as rules from "./rules.ts";
 import { ConfigError, hasField, fieldPath, readField, quoteSource, type ConfigSection } from "./section.ts";
@@ -40,13 +42,43 @@ export function readGasKey(section: ConfigSection, context: GasKeyContext): stri
   return parsed;
 }
 
+/**
+ * What a process does with the keys that pay for transactions: `sign` needs them, `address` needs their addresses, and
+ * `optional` goes without either.
+ */
+export type KeyUse = "sign" | "address" | "optional";
+
 /** Reads the address of the key. A process that signs knows it from the key. */
-export function readGasAccount(section: ConfigSection, { isSigning }: { isSigning: boolean }): string | undefined {
+export function readGasAccount(section: ConfigSection, context: GasKeyContext & { keys: KeyUse }): string | undefined {
   if (hasField(section, "gasAccount")) return readField(section, "gasAccount", rules.evmAddress);
-  if (isSigning) return undefined;
+  if (context.keys === "sign") return undefined;
+  if (context.keys === "optional") return isKeyThere(section, context) ? addressOf(readGasKey(section, context)) : "";
   throw new ConfigError(
     `${fieldPath(section, "gasAccount")}: give the address of the gas account, because a process without the role settle reads no key.`,
   );
+}
+
+function addressOf(privateKey: string): string {
+  return privateKeyToAccount(privateKey as Hex).address.toLowerCase();
+}
+
+/** Whether the variable is set, or this user may read the file. */
+function isKeyThere(section: ConfigSection, { variables, directory }: GasKeyContext): boolean {
+  if (hasField(section, "gasKeyEnv")) {
+    const key = variables[readField(section, "gasKeyEnv", rules.environmentVariable)];
+    return key !== undefined && key !== "";
+  }
+  const file = findGasKeyFile(section, directory);
+  return file !== undefined && isReadable(file);
+}
+
+export function isReadable(file: string): boolean {
+  try {
+    accessSync(file, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The path of the key file; undefined when a variable holds the key. */

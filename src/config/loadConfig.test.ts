@@ -2,12 +2,13 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { publishedContracts } from "@tributary/inbox/publishedContracts";
+import { privateKeyToAccount } from "viem/accounts";
 import { isEvmChainConfig } from "./config.ts";
 import { loadConfig, readConfig } from "./loadConfig.ts";
 import { ConfigError } from "./section.ts";
 import { findKnownChain, listKnownChains } from "./knownChains.ts";
 
-const KEY = `0x${"1a".repeat(32)}`;
+const KEY = `0x${"1a".repeat(32)}` as const;
 const USDC = "0x036CbD53842c5426634e7929541eC2318f3dCF7e";
 const PATH = new URL("../../config/testnets.json", import.meta.url).pathname;
 const VARIABLES = { TRIBUTARY_GAS_KEY_BASE_SEPOLIA: KEY, TRIBUTARY_GAS_KEY_SEPOLIA: KEY, PATH: "/bin" };
@@ -375,4 +376,17 @@ test("a process without the role settle reads no key and needs the address of ea
   const [base] = withoutKeys(draft).chains;
   assert.ok(base && isEvmChainConfig(base));
   assert.deepEqual([base.gasKey, base.gasAccount], [undefined, account]);
+});
+
+test("a command needs neither keys nor their addresses, and keeps no key", () => {
+  const accountWith = (variables: Record<string, string | undefined>, keys?: "optional") => {
+    const [base] = readConfig(sample(), { variables, directory: "/srv", keys }).chains;
+    assert.ok(base && isEvmChainConfig(base));
+    return [base.gasKey, base.gasAccount];
+  };
+  const { address } = privateKeyToAccount(KEY);
+  const broken = { TRIBUTARY_GAS_KEY_BASE_SEPOLIA: "0x12" };
+  assert.deepEqual(accountWith({}, "optional"), [undefined, ""]);
+  assert.deepEqual(accountWith(VARIABLES, "optional"), [undefined, address.toLowerCase()]);
+  assert.throws(() => accountWith(broken, "optional"), /^ConfigError: chains\[0\]\.gasKeyEnv: .* does not hold/);
 });

@@ -15,10 +15,11 @@ import { referenceOf } from "../kernel/caip.ts";
 import { closestMatch } from "../kernel/text/closestMatch.ts";
 import { stripComments } from "../kernel/text/stripComments.ts";
 import { readChain, type ChainContext } from "./chain.ts";
+import type { KeyUse } from "./gasKey.ts";
 import { readGate } from "./gate.ts";
 import * as rules from "./rules.ts";
 import { readAcceptedRisks, rejectRisks } from "./operate/risks.ts";
-import { readAlarms, readMetrics } from "./operate/alarms.ts";
+import { readAlarms, readMetrics, readTracing } from "./operate/alarms.ts";
 import { readNetworks, readOutbound } from "./outbound.ts";
 import { readRetention } from "./retention.ts";
 import { hasRole, type Role } from "./operate/roles.ts";
@@ -57,6 +58,7 @@ const CONFIG_KEYS = [
   "acceptRisks",
   "alarms",
   "metrics",
+  "tracing",
 ] as const;
 const LISTEN_KEYS = ["host", "port"] as const;
 const DATABASE_KEYS = ["url", "schema", "directory", "allowEmbeddedLive"] as const;
@@ -86,7 +88,11 @@ const OTHER_ENV_VARIABLES = ["TRIBUTARY_HOME", "TRIBUTARY_CONFIG"];
  * secrets that it names.
  * @throws ConfigError with one sentence about the first mistake.
  */
-export function loadConfig(file: string, variables: ProcessEnvironment, roles?: ReadonlySet<Role>): Config {
+export function loadConfig(
+  file: string,
+  variables: ProcessEnvironment,
+  process: Pick<ReadOptions, "roles" | "keys"> = {},
+): Config {
   let content: string;
   try {
     content = stripComments(readFileSync(file, "utf8"));
@@ -99,7 +105,7 @@ export function loadConfig(file: string, variables: ProcessEnvironment, roles?: 
   } catch (error) {
     throw new ConfigError(`${file}: not valid JSON (${describeSyntaxError(error, content)}).`);
   }
-  return readConfig(value, { variables, directory: dirname(resolve(file)), roles });
+  return readConfig(value, { variables, directory: dirname(resolve(file)), ...process });
 }
 
 /** The parser's message with a line number instead of the quoted text, because the text may contain a password. */
@@ -116,13 +122,19 @@ type ReadOptions = {
   directory: string;
   /** What the process does; everything by default. */
   roles?: ReadonlySet<Role> | undefined;
+  /** Absent: as the roles need them. */
+  keys?: KeyUse | undefined;
 };
 
+function usesKeys(roles: ReadonlySet<Role> | undefined): KeyUse {
+  return hasRole({ roles }, "settle") ? "sign" : "address";
+}
+
 /** Validates a parsed configuration. Relative paths in it start at `directory`. Throws ConfigError. */
-export function readConfig(value: unknown, { variables, directory, roles }: ReadOptions): Config {
+export function readConfig(value: unknown, { variables, directory, roles, keys }: ReadOptions): Config {
   const section = applyEnvironment(readSection(value, { path: "", known: CONFIG_KEYS }), variables);
   const environment = readField(section, "environment", rules.oneOf("test", "live"));
-  const context = { environment, variables, directory, isSigning: hasRole({ roles }, "settle") };
+  const context = { environment, variables, directory, keys: keys ?? usesKeys(roles) };
   const entries = readList(section, "chains", (entry, path) => readChainEntry(entry, path, context));
   const chains = entries.flatMap(({ watched }) => watched ?? []);
   const solanaChains = entries.flatMap(({ listed }) => listed ?? []);
@@ -153,6 +165,7 @@ export function readConfig(value: unknown, { variables, directory, roles }: Read
     outbound: readOutbound(section),
     alarms: readAlarms(section),
     metrics: readMetrics(section, listen),
+    tracing: readTracing(section),
     defaultRail: readDefaultRail(section, chains),
     ...(hasField(section, "support") ? { support: readField(section, "support", rules.supportAddress) } : {}),
     logLevel: readField(section, "logLevel", {

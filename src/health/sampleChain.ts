@@ -202,6 +202,7 @@ async function within<T>({ clock }: SampleWorld, work: () => Promise<T>): Promis
 }
 
 async function refreshGas(world: SampleWorld, { sender }: Chain, health: ChainHealth): Promise<void> {
+  if (sender.payer === "") return;
   const nowMs = world.clock.monotonicMs();
   if (health.gas !== undefined && nowMs - health.gas.checkedAtMs < GAS_INTERVAL_MS) return;
   const answers = await within(world, () =>

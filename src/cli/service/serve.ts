@@ -36,7 +36,7 @@ async function runServe({ values, flags, asJson, terminal, environment }: Comman
   const { parseRoles } = await import("../../config/operate/roles.ts");
   const roles = values["role"] === undefined ? undefined : parseRoles(values["role"]);
   const file = resolveConfigFile({ values, environment });
-  const config = loadConfig(file, environment, roles);
+  const config = loadConfig(file, environment, { roles });
   const { openJsonLog } = await import("../../operator/process/logs.ts");
   const log = openJsonLog(config.logLevel);
   exitOnUncaught(log);

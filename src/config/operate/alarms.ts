@@ -1,9 +1,10 @@
 import { Secret } from "../../kernel/secret.ts";
-import type { AlarmsConfig, MetricsConfig } from "../config.ts";
+import type { AlarmsConfig, MetricsConfig, TracingConfig } from "../config.ts";
 import * as rules from "../rules.ts";
 import { ConfigError, fieldPath, hasField, readField, readList, readSection, type ConfigSection } from "../section.ts";
 
 const ALARMS_KEYS = ["webhookUrl", "command"] as const;
+const TRACING_KEYS = ["otlpUrl"] as const;
 const METRICS_KEYS = ["host", "port"] as const;
 
 /**
@@ -37,4 +38,11 @@ export function readMetrics(section: ConfigSection, listen: { host: string; port
   if (port === listen.port)
     throw new ConfigError(`${fieldPath(metrics, "port")}: ${port} is the port of the API; give another one.`);
   return { host, port };
+}
+
+/** Reads where spans are sent; undefined without a section. Throws ConfigError. */
+export function readTracing(section: ConfigSection): TracingConfig | undefined {
+  if (!hasField(section, "tracing")) return undefined;
+  const tracing = readSection(section.fields["tracing"], { path: "tracing", known: TRACING_KEYS });
+  return { otlpUrl: readField(tracing, "otlpUrl", rules.webUrl) };
 }

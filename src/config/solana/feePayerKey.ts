@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { decodeBase58, encodeBase58 } from "@tributary/inbox/solana/base58";
 import { encodeKey } from "@tributary/inbox/solana/keys";
 import type { SolanaChainConfig } from "../config.ts";
-import type { GasKeyContext } from "../gasKey.ts";
+import { isReadable, type GasKeyContext, type KeyUse } from "../gasKey.ts";
 import * as rules from "../rules.ts";
 import { ConfigError, fieldPath, hasField, quoteSource, readField, type ConfigSection } from "../section.ts";
 
@@ -41,12 +41,23 @@ export function readFeePayer(section: ConfigSection, context: GasKeyContext): Fe
 }
 
 /** For a process that reads no key. New inboxes commit to the address. */
-export function readFeePayerAddress(section: ConfigSection): FeePayer {
-  if (!hasField(section, "feePayer"))
+export function readFeePayerAddress(section: ConfigSection, context: GasKeyContext & { keys: KeyUse }): FeePayer {
+  if (!hasField(section, "feePayer")) {
+    if (context.keys === "optional") return { feePayer: findFeePayer(section, context), feePayerKey: undefined };
     throw new ConfigError(
       `${fieldPath(section, "feePayer")}: give the address of the account that pays fees, because a process without the role settle reads no key.`,
     );
+  }
   return { feePayer: readField(section, "feePayer", rules.solanaAddress), feePayerKey: undefined };
+}
+
+/** The address of the key; empty when the variable is not set, or this user may not read the file. */
+function findFeePayer(section: ConfigSection, context: GasKeyContext): string {
+  const isThere = hasField(section, "feePayerKeyEnv")
+    ? Boolean(context.variables[readField(section, "feePayerKeyEnv", rules.environmentVariable)])
+    : hasField(section, "feePayerKeyFile") &&
+      isReadable(resolve(context.directory, readField(section, "feePayerKeyFile", rules.path)));
+  return isThere ? readFeePayer(section, context).feePayer : "";
 }
 
 type KeyText = { text: string; source: string; file?: string };

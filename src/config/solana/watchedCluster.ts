@@ -87,7 +87,7 @@ export function readWatchedCluster(value: unknown, path: string, context: ChainC
   rejectDuplicateTokens(tokens, path);
   rejectUnbridgeableMint(tokens, { cluster: referenceOf(facts.caip2), path });
   const program = readProgram(section, referenceOf(facts.caip2));
-  const payer = context.isSigning ? readFeePayer(section, context) : readFeePayerAddress(section);
+  const payer = context.keys === "sign" ? readFeePayer(section, context) : readFeePayerAddress(section, context);
   return {
     ...facts,
     rpcUrls,

@@ -89,6 +89,10 @@ async function checkChain(world: World, config: ChainConfig, sample: ChainSample
 
 function gasFindings({ chain, config: { name, native }, gas }: ChainSample): Finding[] {
   const what = `${name}: gas`;
+  if (chain.sender.payer === "")
+    return [
+      { what, verdict: "warn", found: "not checked: here is neither the key nor its address in the configuration" },
+    ];
   if (gas === undefined) return [failFinding(what, "no provider tells the balance of the gas account")];
   const balance = `${formatUnits(gas.balance, native.decimals)} ${native.symbol} in ${chain.sender.payer}`;
   return [
