@@ -11,7 +11,8 @@ import { ChainMismatch } from "./chain/providers.ts";
 import { verifyChain } from "./chain/verifyChain.ts";
 import { openSolanaChain } from "./chain/solana/openSolanaChain.ts";
 import { verifyInboxProgram } from "./chain/solana/verifyInboxProgram.ts";
-import { isEvmChainConfig, type Config, type WatchedChainConfig } from "./config/config.ts";
+import { isEvmChainConfig, type Config, type TracingConfig, type WatchedChainConfig } from "./config/config.ts";
+import { ConfigError } from "./config/section.ts";
 import { outboundPolicy } from "./config/outbound.ts";
 import { openDatabase, type Db } from "./db/database.ts";
 import { createSchema } from "./db/postgres/createSchema.ts";
@@ -27,6 +28,7 @@ import { systemTimer, type Clock } from "./kernel/clock.ts";
 import { systemEntropy } from "./kernel/entropy.ts";
 import { thisHost } from "./kernel/alarm/hostMetrics.ts";
 import { openOutbound } from "./kernel/outbound/outbound.ts";
+import { openTracing, type Tracing } from "./kernel/tracing/tracing.ts";
 import { createWake } from "./kernel/wake.ts";
 import { ProcessMemory } from "./kernel/processMemory.ts";
 import { startMetricsServer } from "./metrics/metricsServer.ts";
@@ -87,6 +89,7 @@ export async function openWorld(config: Config, options: OpenOptions): Promise<W
       chains,
       ...gate,
       ...bridge,
+      ...(config.tracing === undefined ? {} : { tracing: await openConfiguredTracing(config.tracing) }),
       outbound: openOutbound({ policy: outboundPolicy(config), userAgent: `Tributary/${productVersion()}` }),
       log,
     };
@@ -100,13 +103,14 @@ export async function openWorld(config: Config, options: OpenOptions): Promise<W
  * Closes what the world owns in the reverse order of opening. One that fails stops no other; the error is thrown at the
  * end.
  */
-export async function closeWorld(world: Pick<World, "db" | "gate" | "bridge" | "outbound">): Promise<void> {
-  const { db, gate, bridge, outbound } = world;
+export async function closeWorld(world: Pick<World, "db" | "gate" | "bridge" | "outbound" | "tracing">): Promise<void> {
+  const { db, gate, bridge, outbound, tracing } = world;
   await using closing = new AsyncDisposableStack();
   closing.defer(() => db.close());
   closing.defer(() => gate?.close());
   closing.defer(() => bridge?.close());
   closing.defer(() => outbound?.close());
+  closing.defer(() => tracing?.close());
 }
 
 function schemaTooOld(pending: readonly string[]): DatabaseUnusable {
@@ -237,6 +241,18 @@ async function listenForMetrics(world: World, server: FastifyInstance): Promise<
   } catch (error) {
     await server.close();
     throw error;
+  }
+}
+
+/** Throws ConfigError when the packages are not installed: only an installation with tracing needs them. */
+async function openConfiguredTracing(tracing: TracingConfig): Promise<Tracing> {
+  try {
+    return await openTracing({ ...tracing, version: productVersion() });
+  } catch (error) {
+    const packages = ["api", "sdk-trace", "resources", "exporter-trace-otlp-http"].map(
+      (name) => `@opentelemetry/${name}`,
+    );
+    throw new ConfigError(`tracing: a package is missing; run npm install ${packages.join(" ")}.`, { cause: error });
   }
 }
 

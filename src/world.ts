@@ -10,6 +10,7 @@ import type { Clock } from "./kernel/clock.ts";
 import type { HostMetrics } from "./kernel/alarm/hostMetrics.ts";
 import type { Entropy } from "./kernel/entropy.ts";
 import type { Outbound } from "./kernel/outbound/outbound.ts";
+import type { Tracing } from "./kernel/tracing/tracing.ts";
 import type { ProcessMemory } from "./kernel/processMemory.ts";
 import type { Wake } from "./kernel/wake.ts";
 
@@ -41,5 +42,7 @@ export type World = {
   readonly bridge?: BridgeService;
   /** The only way to URLs that merchants give; absent where nothing goes out, as in tests of other parts. */
   readonly outbound?: Outbound;
+  /** Where steps of payments are sent as spans; absent when nothing is configured. */
+  readonly tracing?: Tracing;
   readonly log: Logger;
 };

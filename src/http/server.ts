@@ -4,6 +4,7 @@ import { observeRequest, type RequestKind } from "../metrics/metrics.ts";
 import { classifyError } from "../kernel/errors/classifyError.ts";
 import { Fault } from "../kernel/faults.ts";
 import { newId } from "../kernel/ids.ts";
+import type { Tracing } from "../kernel/tracing/tracing.ts";
 import type { World } from "../world.ts";
 import { addApiRoutes } from "./apiRoutes.ts";
 import { addCheckoutRoutes } from "./checkout/checkoutRoutes.ts";
@@ -99,6 +100,7 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
     // Checked in this hook, because before the handler the framework would read the body and report its own errors.
     if (request.is404 || hasFragment(request.url)) throw noRouteFault(world, request, reply);
   });
+  if (world.tracing !== undefined) traceRequests(server, world, world.tracing);
   server.addHook("onResponse", async (request, reply) => {
     const { url: route } = request.routeOptions;
     const { statusCode } = reply;
@@ -124,6 +126,23 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
   // Of real money, the operator's page is on the listener of the metrics alone.
   if (world.config.environment === "test") addOpsRoutes(server, world);
   return server;
+}
+
+/** Sends a span for each answered request of the API. */
+function traceRequests(server: FastifyInstance, { clock }: Pick<World, "clock">, tracing: Tracing): void {
+  server.addHook("onResponse", async (request, reply) => {
+    const { url = "" } = request.routeOptions;
+    if (!url.startsWith("/api/")) return;
+    const endedMs = clock.now().getTime();
+    const { id } = request.params as { id?: string };
+    tracing.record({
+      name: `${request.method} ${url}`,
+      intentId: id?.startsWith("pi_") === true ? id : undefined,
+      startedMs: endedMs - reply.elapsedTime,
+      endedMs,
+      attributes: { request_id: request.id, status: reply.statusCode },
+    });
+  });
 }
 
 /** Without a route there is no kind. */

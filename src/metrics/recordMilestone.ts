@@ -28,13 +28,14 @@ type ShownResource = {
   caip19?: string;
   reason?: string | null;
   createdAt?: string;
+  seenAt?: string;
 };
 
-/** Logs one line for an event, and measures settlements that landed. Each event is recorded in one process, once. */
-export function recordMilestone(world: Pick<World, "log" | "memory">, event: SequencedEvent): void {
+/** Logs one line for an event, measures settlements that landed, and sends a span where one is asked for. Each event is recorded in one process, once. */
+export function recordMilestone(world: Pick<World, "log" | "memory" | "tracing">, event: SequencedEvent): void {
   const type = eventTypeName(event.type);
   if (type === undefined) return;
-  const { depositId, settlementId, caip19, reason, createdAt }: ShownResource = showEventData(event).object;
+  const { depositId, settlementId, caip19, reason, createdAt, seenAt }: ShownResource = showEventData(event).object;
   const details = Object.entries({
     account: event.accountId,
     intent: event.pinned_id,
@@ -47,6 +48,16 @@ export function recordMilestone(world: Pick<World, "log" | "memory">, event: Seq
   const line = { event: type, ...fields };
   if (MILESTONES.has(type)) world.log.info(line, type);
   else world.log.debug(line, type);
+  // A deposit's step begins when it is seen, a settlement's when it is planned. All others take no time.
+  const since = depositId === undefined ? settlementId && createdAt : seenAt;
+  const endedMs = event.created_at.getTime();
+  world.tracing?.record({
+    name: type,
+    intentId: event.pinned_id ?? undefined,
+    startedMs: since === undefined ? endedMs : Date.parse(since),
+    endedMs,
+    attributes: { account: event.accountId, deposit: depositId, settlement: settlementId, asset: caip19, reason },
+  });
   if (type !== "settlement.landed" || createdAt === undefined || caip19 === undefined) return;
   const seconds = (event.created_at.getTime() - Date.parse(createdAt)) / 1_000;
   const [chain = ""] = caip19.split("/");
