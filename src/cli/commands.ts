@@ -6,6 +6,7 @@ import { init } from "./init/init.ts";
 import { restoreMark } from "./service/restoreMark.ts";
 import { serve } from "./service/serve.ts";
 import { migrate } from "./service/migrate.ts";
+import { upgrade } from "./service/upgrade.ts";
 import { accountsCreate, accountsList, accountsResume, accountsShow, accountsSuspend } from "./merchants/accounts.ts";
 import { accountsUpdate } from "./merchants/accountsUpdate.ts";
 import { accountsBrand } from "./merchants/accountsBrand.ts";
@@ -14,6 +15,7 @@ import { keysCreate, keysList, keysRevoke, keysRotate } from "./merchants/keys.t
 import { keysGas } from "./chains/keysGas.ts";
 import { originsDisable, originsEnable, originsList } from "./merchants/origins.ts";
 import { intentsArchive, intentsExport, intentsList, intentsShow } from "./merchants/intents.ts";
+import { intentsImport } from "./merchants/intentsImport.ts";
 import { eventsList, eventsTail } from "./merchants/events.ts";
 import {
   webhooksCreate,
@@ -42,6 +44,7 @@ export const COMMANDS: readonly Command[] = [
   init,
   serve,
   migrate,
+  upgrade,
   accountsCreate,
   accountsList,
   accountsShow,
@@ -64,6 +67,7 @@ export const COMMANDS: readonly Command[] = [
   intentsShow,
   intentsArchive,
   intentsExport,
+  intentsImport,
   eventsList,
   eventsTail,
   webhooksListen,

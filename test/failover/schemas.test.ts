@@ -129,6 +129,24 @@ describe("installations on one server", () => {
     await paySettled(other);
   });
 
+  test("commands with --config need no key that pays fees", async () => {
+    const variables = { TRIBUTARY_DATABASE_URL: sharedUrl, TRIBUTARY_DATABASE_SCHEMA: "two" };
+    const run = (...words: string[]) => renderCli([...words, "--config", two.file, "--json"], variables);
+    const list = await run("intents", "list");
+    assert.deepEqual(
+      [list.code, (JSON.parse(list.out) as object[]).length],
+      [0, (await intentsIn(two)).length],
+      list.err,
+    );
+    const { err } = await run("accounts", "create", "Keyless");
+    assert.equal(err, "");
+    const findings = JSON.parse((await run("doctor")).out) as { what: string; verdict: string; found: string }[];
+    assert.match(findings.find(({ what }) => what === "Local: gas")?.found ?? "", /^not checked: /);
+    const upgrade = JSON.parse((await run("upgrade", "--check")).out) as { ok: boolean; migrations: string[] };
+    assert.deepEqual([upgrade.ok, upgrade.migrations], [true, []]);
+    assert.deepEqual([(await run("migrate")).code, (await run("serve", "--check")).code], [0, 2]);
+  });
+
   test("a session that does not use the schema is refused", async () => {
     await assert.rejects(openDatabase({ url: sharedUrl, schema: "three" }), /there is no schema "three"/);
     const options = encodeURIComponent("-c search_path=two");

@@ -19,7 +19,7 @@ async function runMigrate({ values, asJson, terminal, environment }: CommandInpu
     import("../../operator/process/logs.ts"),
     import("../../operator/process/shutdown.ts"),
   ]);
-  const config = loadConfig(resolveConfigFile({ values, environment }), environment);
+  const config = loadConfig(resolveConfigFile({ values, environment }), environment, { keys: "optional" });
   const log = openReadableLog("warn", terminal);
   const migrations = await migrateDatabase(config, { log, onFatal: exitOnFatal(log) });
   if (asJson) terminal.out(toJson({ migrations }));
