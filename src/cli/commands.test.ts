@@ -4,8 +4,8 @@ import { OPERATOR_OPERATIONS } from "../operator/runOperation.ts";
 import { COMMANDS } from "./commands.ts";
 import { fieldOf } from "./operatorCommand.ts";
 
-/** What `doctor --ledger` calls. */
-const WITHOUT_COMMAND = ["ledger check"];
+/** What `intents import` and `doctor --ledger` call. */
+const WITHOUT_COMMAND = ["intents search", "ledger check"];
 /** Options that their commands use themselves. */
 const OWN_OPTIONS = ["config", "service", "ledger", "follow", "watch", "format", "out"];
 
@@ -20,7 +20,9 @@ test("every operation of the operator has the command of its name", () => {
 
 test("every argument and option of such a command is a field of its operation", () => {
   const inputs = new Map(Object.entries(OPERATOR_OPERATIONS).map(([name, { input }]) => [name, Object.keys(input)]));
-  const checked = COMMANDS.filter(({ name }) => inputs.has(name) && name !== "doctor" && name !== "ledger export");
+  const checked = COMMANDS.filter(
+    ({ name }) => inputs.has(name) && name !== "doctor" && name !== "intents import" && name !== "ledger export",
+  );
   for (const { name, positionals, options } of checked) {
     const given = [
       ...positionals.map((positional) => positional.name),

@@ -51,8 +51,10 @@ function toIntentOutput({ config }: World): (row: IntentRow) => IntentOutput {
   return (row) => ({ accountId: row.account_id, ...intentRecord(row, config) });
 }
 
-/** What recovery needs of one intent without this service. */
-export type IntentExport = Pick<IntentRecord, "intentId" | "inboxAddress" | "inboxTerms">;
+/** What recovery needs of one intent without this service, and an import into another database. */
+export type IntentExport = Omit<IntentRecord, "amounts" | "paymentStatus" | "checkoutUrl" | "updatedAt"> & {
+  accountId: string;
+};
 
 /**
  * The terms of every intent, oldest first, with all that its inboxes can be recovered from. The routes of a root stand
@@ -80,8 +82,8 @@ export const exportIntents = defineOperatorOperation({
       shown.add(row.routes_root);
       const ofRow = routes.get(row.id) ?? [];
       const record = isShown ? intentRecord(row, world.config) : intentRecordWithRoutes(row, ofRow, world.config);
-      const { intentId, inboxAddress, inboxTerms } = record;
-      return { intentId, inboxAddress, inboxTerms };
+      const { amounts: _amounts, paymentStatus: _status, checkoutUrl: _url, updatedAt: _at, ...kept } = record;
+      return { accountId: row.account_id, ...kept };
     });
     return toPage(records, limit, ({ intentId }) => intentId);
   },

@@ -14,6 +14,7 @@ import { listEvents } from "./eventOperations.ts";
 import { checkLedger, listLedgerBalances, readLedgerPage } from "./ledgerOperations.ts";
 import { archiveOperatorIntent, exportIntents, listIntents, showIntent } from "./intentOperations.ts";
 import { createOpsLink } from "./status/opsLink.ts";
+import { importIntents, searchIntents } from "./restore/importIntents.ts";
 import { markRestore } from "./restore/markRestore.ts";
 import { rescan } from "./rescanTarget.ts";
 import { createKey, listKeys, revokeKey, rotateKey } from "./keyOperations.ts";
@@ -57,6 +58,8 @@ const OPERATIONS = {
   "intents show": showIntent,
   "intents archive": archiveOperatorIntent,
   "intents export": exportIntents,
+  "intents import": importIntents,
+  "intents search": searchIntents,
   "events list": listEvents,
   "webhooks create": createWebhook,
   "webhooks list": listWebhooks,

@@ -23,6 +23,11 @@ const WORK_BOUNDS: readonly WorkBound[] = [
     name: "RANGE_BLOCKS_START",
     reason: "the size of the first request of a rescan",
   },
+  {
+    path: "src/watch/reread/searchInboxes.ts",
+    name: "RANGE_BLOCKS_START",
+    reason: "the size of the first request of a search",
+  },
   { path: "src/watch/reread/recheckSuspectBlocks.ts", name: "SUSPECT_BLOCKS_MAX", reason: "the length of a queue" },
   { path: "src/watch/store/store.ts", name: "PRUNED_BLOCKS_MAX", reason: "the rows of one statement" },
   { path: "src/operator/rescanTarget.ts", name: "BLOCKS_MAX", reason: "the largest number that an operator may type" },

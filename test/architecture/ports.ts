@@ -66,6 +66,11 @@ const PORTS: readonly Port[] = [
     reason: "it answers CONNECT, for which Node creates no response",
   },
   {
+    path: "src/intent/restore/readImported.ts",
+    allowed: ["dates"],
+    reason: "it reads the time of a create from the response that a merchant kept",
+  },
+  {
     path: "src/kernel/text/parseTime.ts",
     allowed: ["dates"],
     reason: "it parses dates and times from the command line",

@@ -70,6 +70,8 @@ export type RoadOptions = {
   blockTimeSeconds?: number;
   /** An existing database. It closes with the road. */
   db?: Db;
+  /** An existing chain, which stays open. */
+  testChain?: TestChain;
   /** The URL that pushes heads; absent for none. */
   wsUrl?: (chain: TestChain) => Promise<string>;
 };
@@ -82,7 +84,8 @@ const TICKS_MAX = 100;
 
 export async function openRoad(options: RoadOptions = {}): Promise<Road> {
   const [chain, db] = await Promise.all([
-    startTestChain({ hub: HUB, ...(options.blockTimeSeconds && { blockTimeSeconds: options.blockTimeSeconds }) }),
+    options.testChain ??
+      startTestChain({ hub: HUB, ...(options.blockTimeSeconds && { blockTimeSeconds: options.blockTimeSeconds }) }),
     options.db ?? openTestDatabase(options.database ?? "postgres"),
   ]);
   const config = roadConfig(chain, options);
@@ -156,7 +159,7 @@ export async function openRoad(options: RoadOptions = {}): Promise<Road> {
         await assertAllChecks(db);
       } finally {
         await db.close();
-        await chain.stop();
+        if (options.testChain === undefined) await chain.stop();
       }
     },
   };

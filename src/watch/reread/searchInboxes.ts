@@ -1,0 +1,83 @@
+import { watchedTokens } from "../../catalog/catalog.ts";
+import type { Chain } from "../../chain/chain.ts";
+import { ProviderFailed, type BlockRange, type ChainReader, type Transfer } from "../../chain/reader.ts";
+import { listInboxesOnChain } from "../../intent/inboxStore.ts";
+import type { MovementRow } from "../movement.ts";
+import { findCursor } from "../store/store.ts";
+import { applyFoundTransfers, type RescanWorld } from "./rescan.ts";
+
+// Searches the whole past of inboxes that the database did not have, in parts: what is found there is recorded as by
+// every other reading.
+
+/** Queries for few inboxes are cheap over long ranges; a provider that refuses them gets shorter ones. */
+const RANGE_BLOCKS_START = 10_000n;
+/** Requests of one part. */
+const REQUESTS_MAX = 100;
+/** Below every block: the search may record what is final. */
+const NO_BLOCK = -1n;
+
+export type InboxSearch = {
+  recorded: MovementRow[];
+  /** Where the next part begins; undefined at the end, and where the chain was never read. */
+  nextBlock: bigint | undefined;
+};
+
+/** Reads one part of a chain again for the inboxes of some intents, at most 100. */
+export async function searchInboxes(
+  world: RescanWorld,
+  chain: Chain,
+  { intentIds, fromBlock }: { intentIds: readonly string[]; fromBlock: bigint },
+): Promise<InboxSearch> {
+  const cursor = await findCursor(world.db, chain.caip2);
+  const inboxes = (
+    await Promise.all(intentIds.map((intentId) => listInboxesOnChain(world.db, { chain: chain.caip2, intentId })))
+  ).flat();
+  if (cursor === undefined || inboxes.length === 0 || fromBlock > cursor.number)
+    return { recorded: [], nextBlock: undefined };
+  const tokens = watchedTokens(world.catalog, chain.caip2);
+  const range = { fromBlock, toBlock: cursor.number };
+  const { transfers, nextBlock } = await chain.providers.ask((reader) => readPart(reader, { range, tokens, inboxes }));
+  const recorded = await applyFoundTransfers(world, chain, { transfers, immutableUpTo: NO_BLOCK });
+  return { recorded, nextBlock };
+}
+
+async function readPart(
+  reader: ChainReader,
+  { range, tokens, inboxes }: { range: BlockRange; tokens: readonly string[]; inboxes: readonly string[] },
+): Promise<{ transfers: Transfer[]; nextBlock: bigint | undefined }> {
+  const transfers: Transfer[] = [];
+  // Where a chain is read by accounts, the transactions of an inbox are listed, whatever the range.
+  let size = reader.holdings === undefined ? RANGE_BLOCKS_START : range.toBlock + 1n;
+  let next = range.fromBlock;
+  for (let requests = 0; next <= range.toBlock && requests < REQUESTS_MAX; requests += 1) {
+    const end = next + size - 1n < range.toBlock ? next + size - 1n : range.toBlock;
+    try {
+      transfers.push(...(await reader.transfers({ fromBlock: next, toBlock: end }, tokens, inboxes)));
+      next = end + 1n;
+    } catch (error) {
+      const mayShrink = error instanceof ProviderFailed && error.kind === "range_too_large" && size > 1n;
+      if (!mayShrink) throw error;
+      size /= 2n;
+    }
+  }
+  return { transfers, nextBlock: next <= range.toBlock ? next : undefined };
+}
+
+/**
+ * The lowest block that may be as young as a time, by the chain's own clock. 0 where a provider knows no times, or
+ * where a chain is read by accounts.
+ */
+export async function findFirstBlock(world: RescanWorld, chain: Chain, sinceMs: number): Promise<bigint> {
+  const cursor = await findCursor(world.db, chain.caip2);
+  if (cursor === undefined || chain.readers.some((reader) => reader.holdings !== undefined)) return 0n;
+  const sinceS = Math.floor(sinceMs / 1_000);
+  let [low, high] = [0n, cursor.number];
+  while (low < high) {
+    const middle = (low + high) / 2n;
+    const block = await chain.providers.ask((reader) => reader.block({ number: middle }));
+    // A block that the provider has not kept is older than any intent that it could show.
+    if (block?.timestampS !== undefined && block.timestampS >= sinceS) high = middle;
+    else low = middle + 1n;
+  }
+  return low;
+}
