@@ -100,16 +100,7 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
     // Checked in this hook, because before the handler the framework would read the body and report its own errors.
     if (request.is404 || hasFragment(request.url)) throw noRouteFault(world, request, reply);
   });
-  if (world.tracing !== undefined) traceRequests(server, world, world.tracing);
-  server.addHook("onResponse", async (request, reply) => {
-    const { url: route } = request.routeOptions;
-    const { statusCode } = reply;
-    const kind = requestKind(route);
-    observeRequest(world, { kind, statusCode, seconds: reply.elapsedTime / 1_000 });
-    // The route and not the path, in which a payer's code may stand.
-    const line = { requestId: request.id, method: request.method, route, status: statusCode };
-    world.log.debug({ ...line, ms: Math.round(reply.elapsedTime) }, "request answered");
-  });
+  observeRequests(server, world);
   server.setErrorHandler((error, request, reply) => sendError(error, request, reply));
   server.setNotFoundHandler((request, reply) => sendError(noRouteFault(world, request, reply), request, reply));
   addHealthRoutes(server, world, leaving);
@@ -126,6 +117,20 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
   // Of real money, the operator's page is on the listener of the metrics alone.
   if (world.config.environment === "test") addOpsRoutes(server, world);
   return server;
+}
+
+/** Measures and logs each answered request, and sends a span where one is asked for. */
+function observeRequests(server: FastifyInstance, world: World): void {
+  if (world.tracing !== undefined) traceRequests(server, world, world.tracing);
+  server.addHook("onResponse", async (request, reply) => {
+    const { url: route } = request.routeOptions;
+    const { statusCode } = reply;
+    const kind = requestKind(route);
+    observeRequest(world, { kind, statusCode, seconds: reply.elapsedTime / 1_000 });
+    // The route and not the path, in which a payer's code may stand.
+    const line = { requestId: request.id, method: request.method, route, status: statusCode };
+    world.log.debug({ ...line, ms: Math.round(reply.elapsedTime) }, "request answered");
+  });
 }
 
 /** Sends a span for each answered request of the API. */
