@@ -146,6 +146,33 @@ describe("a transaction of a version that this release does not read", () => {
     assert.deepEqual(await rows(), []);
   });
 
+  test("what a sweep seems to have left is not settled while a row names its inbox, and new deposits are", async () => {
+    const intent = await road.create();
+    const settlements = async () =>
+      (await road.settlements(intent)).map(({ status, gross_units: gross }) => ({ status, gross }));
+    const landed = (gross: bigint) => ({ status: "landed", gross });
+    road.pay(intent, UNITS);
+    road.solana.control.nextSlot();
+    // All of it leaves in a transaction that nobody reads.
+    later.add(road.solana.control.send([stranger], [buildSettle([inboxOf(intent)])]));
+    const isNamed = async () => (await rows()).some(({ inboxes }) => inboxes.includes(intent.inbox_address));
+    await road.until(async () => (await road.intent(intent)).counted_units === UNITS && (await isNamed()));
+    road.pay(intent, USDC);
+    await road.until(async () => (await settlements()).some(({ status }) => status === "landed"));
+    assert.deepEqual(await settlements(), [landed(USDC)]);
+    for (let rounds = 0; rounds < 20; rounds += 1) {
+      await road.tick();
+      road.solana.control.nextSlot();
+      road.advance(2_000);
+    }
+    assert.deepEqual(await settlements(), [landed(USDC)], "the difference is no money");
+    later.clear();
+    await retry();
+    await road.until(async () => (await settlements()).length > 1);
+    assert.deepEqual(await settlements(), [landed(USDC), landed(UNITS)]);
+    assert.deepEqual(await rows(), []);
+  });
+
   test("one in a dropped slot leaves no row behind", async () => {
     later.add(name(LOCAL_INBOX_PROGRAM));
     road.solana.control.nextSlot(2);

@@ -18,7 +18,14 @@ export type UnreadableEntry = {
   names: readonly string[];
   /** Whether its raw text names the program or contract that moves money out of inboxes. */
   namesProgram: boolean;
+  /** Those of `names` that only the chain's lists show, because its raw text is not known. None by default. */
+  listedBy?: readonly string[];
 };
+
+/** What a reading skips: an entry, and that the lists of these addresses show it. */
+export function skippedKeys({ key, listedBy = [] }: Pick<UnreadableEntry, "key" | "listedBy">): string[] {
+  return [key, ...listedBy.map((address) => `${key} ${address}`)];
+}
 
 /** What a provider has of an entry now. `unknown`: it does not have the transaction, log or account. */
 export type UnreadableVerdict = { state: "unreadable"; reason: string } | { state: "readable" } | { state: "unknown" };

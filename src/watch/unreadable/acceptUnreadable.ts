@@ -1,11 +1,11 @@
 import type { Chain } from "../../chain/chain.ts";
 import type { ChainReader } from "../../chain/reader.ts";
-import type { UnreadableEntry, UnreadableVerdict } from "../../chain/unreadable/unreadableEntry.ts";
+import { skippedKeys, type UnreadableEntry, type UnreadableVerdict } from "../../chain/unreadable/unreadableEntry.ts";
 import { warnRepeated } from "../../kernel/alarm/repeatedWarning.ts";
 import { getChainMemory } from "../chainMemory.ts";
 import { listInboxesAmong } from "../inboxes/inboxes.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
-import { insertUnreadable, listKnownSubjects, type NewUnreadable } from "./unreadableStore.ts";
+import { addUnreadableInboxes, insertUnreadable, listKnownSubjects, type NewUnreadable } from "./unreadableStore.ts";
 
 // Decides whether a reading may leave out what no reader can parse. It may when every provider that answers gives the
 // same, two of them where two are configured, and when a row says so. What a provider answers too late, falsely or not
@@ -36,13 +36,26 @@ async function acceptUnreadable(
   const { skipped } = chain.providers;
   const subjects = entries.map(({ key }) => key);
   const known = await listKnownSubjects(world.db, { chain: chain.caip2, subjects });
-  skipped.add(known);
+  await nameInboxes(
+    world,
+    chain,
+    entries.filter(({ key }) => known.has(key)),
+  );
   const unknown = entries.filter(({ key }) => !known.has(key));
   if (unknown.length === 0) return true;
   const confirmed = await confirmUnreadable(world, chain, unknown);
   if (confirmed.length > 0) await storeRows(world, chain, confirmed);
-  skipped.add(confirmed.map(({ entry }) => entry.key));
+  skipped.add(confirmed.flatMap(({ entry }) => skippedKeys(entry)));
   return confirmed.length === unknown.length;
+}
+
+/** Adds the inboxes to rows whose entries were found in another list before. */
+async function nameInboxes(world: WatchWorld, chain: Chain, entries: readonly UnreadableEntry[]): Promise<void> {
+  const listed = entries.flatMap(({ key, listedBy = [] }) => listedBy.map((inbox) => ({ subject: key, inbox })));
+  const inboxes = await listInboxesAmong(world.db, chain.caip2, [...new Set(listed.map(({ inbox }) => inbox))]);
+  const named = listed.filter(({ inbox }) => inboxes.has(inbox));
+  await addUnreadableInboxes(world.db, { chain: chain.caip2, named });
+  chain.providers.skipped.add(entries.flatMap(skippedKeys));
 }
 
 type Confirmed = { entry: UnreadableEntry; providers: readonly string[] };

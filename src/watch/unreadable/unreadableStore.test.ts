@@ -1,10 +1,11 @@
-import { deepEqual, equal } from "node:assert/strict";
+import { deepEqual, equal, ok } from "node:assert/strict";
 import { after, before, beforeEach, describe, test } from "node:test";
 import { databases, openTestDatabase } from "../../../test/support/database.ts";
 import type { Db } from "../../db/database.ts";
 import { caip2 } from "../../kernel/caip.ts";
 import { addMs } from "../../kernel/clock.ts";
 import {
+  addUnreadableInboxes,
   claimUnreadable,
   countUnreadable,
   deleteUnreadable,
@@ -69,6 +70,21 @@ for (const database of databases)
       await deleteUnreadable(db, { chain: CHAIN, subjects: [...all, ...others] });
       deepEqual(await counts(), []);
       deepEqual(await db.root.selectFrom("unreadable_overflow").selectAll().execute(), []);
+    });
+
+    test("a row names each inbox that any list of the chain shows for it, once", async () => {
+      const [first] = found(0, 1);
+      ok(first);
+      await insert([first]);
+      const other = `0x${"2c".repeat(20)}`;
+      const add = (inbox: string) =>
+        addUnreadableInboxes(db, { chain: CHAIN, named: [{ subject: first.entry.key, inbox }] });
+      await add(INBOX);
+      await add(INBOX);
+      await insert([{ ...first, inboxes: [INBOX, other] }]);
+      const { inboxes } = await db.root.selectFrom("unreadable").select("inboxes").executeTakeFirstOrThrow();
+      deepEqual(inboxes.toSorted(), [INBOX, other]);
+      deepEqual(await counts(), [{ chain: CHAIN, rows: 1n, inboxRows: 1n, leftOut: 0n }]);
     });
 
     test("what one of two providers says is tried again every five minutes, what both say ever more seldom", async () => {

@@ -69,7 +69,9 @@ export async function insertUnreadable(
       await tx
         .insertInto("unreadable")
         .values(stored.slice(start, start + INSERTED_MAX))
-        .onConflict((conflict) => conflict.columns(["chain", "subject"]).doUpdateSet({ last_seen_at: at }))
+        .onConflict((conflict) =>
+          conflict.columns(["chain", "subject"]).doUpdateSet({ last_seen_at: at, inboxes: mergedInboxes("excluded") }),
+        )
         .execute();
     const leftOut = ordered.length - stored.length;
     if (leftOut > 0)
@@ -97,6 +99,26 @@ function toRow(chain: Caip2, { entry, inboxes, providers }: NewUnreadable, at: D
     last_seen_at: at,
     retry_at: addMs(at, RETRY_MS_MIN),
   };
+}
+
+/** SQL for the inboxes of a row and of another, each once. */
+const mergedInboxes = (other: string) => sql<string[]>`
+  (array(select distinct unnest(unreadable.inboxes || ${sql.ref(`${other}.inboxes`)})))[1:${sql.lit(INBOXES_MAX)}]`;
+
+/** Adds inboxes to rows that do not name them yet, as far as a row has room. */
+export async function addUnreadableInboxes(
+  db: Db,
+  { chain, named }: { chain: Caip2; named: readonly { subject: string; inbox: string }[] },
+): Promise<void> {
+  if (named.length === 0) return;
+  await sql`/* named: name_unreadable */
+    update unreadable set inboxes = ${mergedInboxes("added")}
+    from (
+      select subject, array_agg(distinct inbox) as inboxes from ${unnest("named", named, { subject: "text", inbox: "text" })} group by subject
+    ) as added
+    where unreadable.chain = ${chain} and unreadable.subject = added.subject and not unreadable.inboxes @> added.inboxes`.execute(
+    db.root,
+  );
 }
 
 /** Claims the rows that have been due for the longest time, until a time. */

@@ -1,5 +1,5 @@
 import { ProviderFailed, type BlockRange, type Skipping } from "../../reader.ts";
-import type { UnreadableEntry } from "../../unreadable/unreadableEntry.ts";
+import { skippedKeys, type UnreadableEntry } from "../../unreadable/unreadableEntry.ts";
 import type { SolanaTransaction, UnreadableTransaction } from "../rpc/parseTransaction.ts";
 import type { SolanaRpc } from "../rpc/solanaRpc.ts";
 import type { SignatureList } from "./listSignatures.ts";
@@ -47,8 +47,9 @@ export async function fetchListed(
       throw new ProviderFailed("contradictory", `${rpc.name} listed ${signature}, and does not have it so any more`);
   }
   const entries = unreadable
-    .filter(({ signature }) => range.skipped?.has(signature) !== true)
-    .map((each) => toEntry(each, { lists, program, slot: slotOf.get(each.signature) }));
+    .map((each) => toEntry(each, { lists, program, slot: slotOf.get(each.signature) }))
+    // An entry that the program's list showed first does not name the inboxes whose lists show it too.
+    .filter((entry) => skippedKeys(entry).some((key) => range.skipped?.has(key) !== true));
   if (entries.length > 0) throw unreadableTransactions(rpc.name, entries);
   return { transactions, unreadableSlots };
 }
@@ -60,7 +61,8 @@ function toEntry(
   const { signature: key, reason } = transaction;
   // The lists show what it names, although its own text may not.
   const listing = lists.filter(({ list }) => list.listed.some(({ signature }) => signature === key));
-  const names = new Set([...transaction.names, ...listing.flatMap(({ owner }) => owner ?? [])]);
+  const listedBy = listing.flatMap(({ owner }) => owner ?? []);
+  const names = new Set([...transaction.names, ...listedBy]);
   const namesProgram = names.has(program) || listing.some(({ owner }) => owner === undefined);
   return {
     key,
@@ -71,6 +73,7 @@ function toEntry(
     reason,
     names: [...names],
     namesProgram,
+    listedBy,
   };
 }
 
