@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { pino } from "pino";
 import { ChainRefused, ProviderFailed, type BlockRef, type ChainReader, type HeadTag } from "./reader.ts";
 import { ChainMismatch, Providers } from "./providers.ts";
+import { skippedKeys } from "./unreadable/unreadableEntry.ts";
 
 // Rules alone decide the result of several providers, so these providers are scripted.
 
@@ -210,6 +211,30 @@ test("a URL that changes its chain at run time is detected within the hour", asy
   first.servedCaip2 = "eip155:137";
   clock.ms = 3_600_000;
   equal(await hashOf(providers), "second 100");
+});
+
+test("what several lists of one request show is left out of each, and what it needs itself is not", async () => {
+  const { providers } = setUp(1);
+  const accepted: string[][] = [];
+  providers.onUnreadable(async (entries) => {
+    accepted.push(entries.flatMap(skippedKeys));
+    return true;
+  });
+  const shownBy = (...listedBy: string[]) => {
+    const entry = { key: "tx", kind: "transaction", reason: "version 2", names: listedBy, namesProgram: true } as const;
+    const unknown = { chainTx: undefined, blockNumber: undefined, place: undefined };
+    return new ProviderFailed("unreadable", "version 2", { unreadable: [{ ...entry, ...unknown, listedBy }] });
+  };
+  const failures = [shownBy(), shownBy("one inbox"), shownBy("another inbox")];
+  const read = async () => {
+    const failure = failures.shift();
+    if (failure) throw failure;
+    return "read";
+  };
+  equal(await providers.ask(read), "read");
+  deepEqual(accepted, [["tx"], ["tx", "tx one inbox"], ["tx", "tx another inbox"]]);
+  failures.push(shownBy("one inbox"), shownBy("one inbox"));
+  await rejects(providers.ask(read), ProviderFailed);
 });
 
 test("holdings are offered where every provider reads them", async () => {

@@ -17,7 +17,7 @@ import {
   type Transfer,
   type TransferScope,
 } from "./reader.ts";
-import { SkippedEntries, type UnreadableHandler } from "./unreadable/unreadableEntry.ts";
+import { SkippedEntries, skippedKeys, type UnreadableHandler } from "./unreadable/unreadableEntry.ts";
 
 /** Cooldown after a failure; it doubles with each further failure in a row. */
 const COOLDOWN = { firstMs: 1_000, maxMs: 60_000 };
@@ -252,9 +252,10 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
       } catch (error) {
         const unreadable = error instanceof ProviderFailed ? error.unreadable : [];
         // What the request needs itself cannot be left out.
-        if (repeats === REPEATS_MAX || unreadable.every(({ key }) => leftOut.has(key))) throw error;
+        const keys = unreadable.flatMap(skippedKeys);
+        if (repeats === REPEATS_MAX || keys.every((key) => leftOut.has(key))) throw error;
         if ((await this.#handleUnreadable?.(unreadable)) !== true) throw error;
-        for (const { key } of unreadable) leftOut.add(key);
+        for (const key of keys) leftOut.add(key);
       }
     }
   }
