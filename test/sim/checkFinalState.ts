@@ -296,27 +296,33 @@ function lastNonEmptyBlock(chain: SimChain["chain"]): bigint {
   return 0n;
 }
 
+// The rows of deposits are read once: a statement for each of thousands would read all others again.
 const UNFINISHED_WORK_SQL = `
+  with listed as materialized (select * from ${LISTED_DEPOSITS} as each), inboxes as materialized (
+    select intent_id, chain, token, count(*) filter (where status = 'confirmed') as confirmed_count,
+      sum(amount_units) filter (where status = 'confirmed') as confirmed_units,
+      sum(amount_units) filter (where status = 'counted' and settlement_id is null) as unswept_units
+    from listed group by intent_id, chain, token)
   select array_agg(what order by what) as open from (
-    select 'seen ' || movement_id as what from ${LISTED_DEPOSITS} as listed where status = 'seen'
+    select 'seen ' || movement_id as what from listed where status = 'seen'
     union all select 'stale ' || intent_id from holding where is_stale
     union all select 'quarantined ' || intent_id from quarantine
-    union all select 'waiting ' || deposit.movement_id from ${LISTED_DEPOSITS} as deposit join intent on intent.id = deposit.intent_id
+    union all select 'waiting ' || deposit.movement_id from listed as deposit join intent on intent.id = deposit.intent_id
       where deposit.status = 'confirmed' and (intent.price_token_units is null or intent.received_units * 10000
         < intent.price_token_units * (10000 - intent.underpay_tolerance_bps)) is distinct from true
-    union all select 'waiting ' || deposit.movement_id from ${LISTED_DEPOSITS} as deposit join intent on intent.id = deposit.intent_id
+    union all select 'waiting ' || deposit.movement_id from listed as deposit join intent on intent.id = deposit.intent_id
       where deposit.status = 'confirmed' and not exists (
-        select from ${LISTED_DEPOSITS} as other where other.intent_id = deposit.intent_id and other.status = 'confirmed'
-        group by other.chain, other.token having sum(other.amount_units) < pinned_minimum(intent, other.chain, other.token))
-    union all select 'held ' || movement_id || ' ' || reason from ${LISTED_DEPOSITS} as listed where status = 'held' and reason <> 'no_route'
-    union all select 'unswept ' || deposit.movement_id from ${LISTED_DEPOSITS} as deposit join intent on intent.id = deposit.intent_id
+        select from inboxes other where other.intent_id = deposit.intent_id and other.confirmed_count > 0
+          and other.confirmed_units < pinned_minimum(intent, other.chain, other.token))
+    union all select 'held ' || movement_id || ' ' || reason from listed where status = 'held' and reason <> 'no_route'
+    union all select 'unswept ' || deposit.movement_id from listed as deposit join intent on intent.id = deposit.intent_id
       where deposit.status = 'counted' and settlement_id is null
         and not exists (select from settlement where settlement.intent_id = deposit.intent_id and settlement.chain = deposit.chain
           and settlement.token = deposit.token and settlement.status in ('planned','submitted','held'))
         and (intent.price_token_units >= pinned_minimum(intent, deposit.chain, deposit.token)
             and intent.settled_units * 10000 < intent.price_token_units * (10000 - intent.underpay_tolerance_bps)
-          or (select sum(amount_units) from ${LISTED_DEPOSITS} as other where other.intent_id = deposit.intent_id
-          and other.token = deposit.token and other.chain = deposit.chain and other.status = 'counted' and other.settlement_id is null) >= pinned_minimum(intent, deposit.chain, deposit.token))
+          or (select unswept_units from inboxes other where other.intent_id = deposit.intent_id
+          and other.token = deposit.token and other.chain = deposit.chain) >= pinned_minimum(intent, deposit.chain, deposit.token))
     union all select case when status = 'attested' and reason like 'settle_refused%' then 'held ' else 'crossing ' end || movement_id || ' ' || coalesce(reason, '')
       from crossing where status = 'burned' or status = 'attested' and queue <> 3
     union all select case when status in ('planned', 'held') and reason ~ '^(settle|bridge)_refused' or status = 'bridging' and exists (
