@@ -1,12 +1,19 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { computeInboxAddress } from "@tributary/inbox/address";
+import { decodeCctpV2Config } from "@tributary/inbox/cctpV2";
+import { checksumAddress } from "@tributary/inbox/checksum";
+import { termsFromWire } from "@tributary/inbox/wire";
+import { toMessageAccount } from "@tributary/recover/bridge/burnMessage";
 import { computeSolanaInbox } from "@tributary/inbox/solana/address";
 import { cctpMessenger, cctpTransmitter } from "@tributary/inbox/solana/cctp";
 import { verifySolanaInbox } from "@tributary/inbox/solana/verify";
 import { solanaTermsFromWire } from "@tributary/inbox/solana/wire";
+import { createKeypair } from "../../packages/local-solana/src/keypairs.ts";
 import { buildCatalog } from "../../src/catalog/catalog.ts";
 import { updateAccount } from "../../src/merchant/updateAccount.ts";
 import { openTestApi, testApi, type Json, type Merchant, type TestApi } from "../support/api.ts";
+import { drawBytes } from "../support/drawBytes.ts";
 import { bridgedChains } from "../support/bridgedConfig.ts";
 import {
   CLUSTER,
@@ -92,4 +99,42 @@ test("D42a create and read show the terms, the inbox follows from them, and only
   const { body: list } = await merchant.get(URL);
   const listed = list.data.find((intent: Json) => intent.intentId === created.intentId);
   assert.equal(listed.inboxTerms.solanaRoutes, undefined);
+});
+
+test("D42a a payout on Solana has one inbox on all EVM chains, where the account has a recovery address there", async () => {
+  const other = await api.openMerchant();
+  const payout = {
+    payoutNamespace: "solana",
+    payoutChainReference: CLUSTER,
+    payoutWallet: SOLANA_WALLET,
+    payoutTokenAddress: MINT,
+  };
+  const create = async (reference: string) =>
+    (
+      await other.post(URL, {
+        ...payout,
+        payoutWallet: createKeypair(drawBytes(32)).address,
+        merchantReference: reference,
+      })
+    ).body;
+  const issue = ({ intentId }: Json, chainId: number) => other.post(`${URL}/${intentId}/source-inbox`, { chainId });
+  const before = await create("without");
+  assert.match(before.inboxTerms.routesRoot, /^0x0{64}$/);
+  assert.equal((await issue(before, 31_338)).body.error.code, "source_inbox_not_active");
+  const recovery = `0x${"7e".repeat(20)}`;
+  await updateAccount(api.world, { accountId: other.accountId, change: { recovery } });
+  assert.equal((await issue(before, 31_338)).status, 503, "what an intent pinned stays");
+  const intent = await create("with");
+  const { body: read } = await other.get(`${URL}/${intent.intentId}`);
+  assert.deepEqual(read.inboxTerms, intent.inboxTerms);
+  const address = checksumAddress(computeInboxAddress(termsFromWire(intent.inboxTerms)));
+  for (const chainId of [31_338, 31_337, 31_338])
+    assert.deepEqual((await issue(intent, chainId)).body, { address, caip10: `eip155:${chainId}:${address}` });
+  assert.equal(intent.inboxTerms.recovery.toLowerCase(), recovery);
+  const { body: list } = await other.get(URL);
+  const listed = list.data.find((each: Json) => each.intentId === intent.intentId);
+  const { routes, ...withoutRoutes } = intent.inboxTerms;
+  assert.deepEqual(listed.inboxTerms, withoutRoutes);
+  const recipients = routes.map(({ config }: Json) => decodeCctpV2Config(config).recipient);
+  assert.deepEqual(new Set(recipients), new Set([toMessageAccount(intent.tokenAccount)]));
 });
