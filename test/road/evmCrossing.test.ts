@@ -204,6 +204,30 @@ describe("paying on an EVM chain and settling on Solana", () => {
     assert.equal((await road.intent(intent)).counted_units, 70n * USDC);
   });
 
+  test("two burns of one inbox land both, in one settlement on Solana or in two", async () => {
+    const intent = await road.createOnSolana();
+    const inbox = await road.issueOnEvm(intent);
+    road.setReceiving(false);
+    const areAttested = (count: number) => async () =>
+      (await crossingsOf(intent)).filter(({ status }) => status === "attested").length === count;
+    for (const [index, units] of [11n, 22n].entries()) {
+      await road.payOnEvm(inbox, units * USDC);
+      await road.until(areAttested(index + 1));
+    }
+    road.setReceiving(true);
+    await road.untilLanded(intent, 2);
+    const nets = (await amountsOf(intent)).map(([status, gross, , fee, net]) => [
+      status,
+      gross,
+      Number(fee) + Number(net),
+    ]);
+    assert.deepEqual(nets, [
+      ["landed", 11_000_000, 11_000_000 - 1_430],
+      ["landed", 22_000_000, 22_000_000 - 2_860],
+    ]);
+    assert.equal(road.solana.control.account(accountOf(intent)), undefined, "its rent came back");
+  });
+
   test("a process that begins anew before every step lands it once", async () => {
     const intent = await road.createOnSolana();
     await road.payOnEvm(await road.issueOnEvm(intent), 30n * USDC);
