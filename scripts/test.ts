@@ -13,7 +13,7 @@ import { totalCounts } from "./tests/results.ts";
 import { runAgain } from "./tests/runAgain.ts";
 import { runTests } from "./tests/runTests.ts";
 
-const USAGE = `Usage: npm test -- [paths …] [--test-name-pattern=…] [--isolate] [--again] [--workers=4] [--durations]
+const USAGE = `Usage: npm test -- [paths …] [--test-name-pattern=…] [--isolate] [--again] [--workers=3] [--durations]
                       [--summary=FILE]
 
   paths                 files, folders and globs; all tests when there is none
@@ -21,7 +21,7 @@ const USAGE = `Usage: npm test -- [paths …] [--test-name-pattern=…] [--isola
   --test-timeout        milliseconds that one test may take
   --isolate             gives each file a process of its own
   --again               runs each file with a failure once more, alone, and fails only if it fails again; the summary tells its first error
-  --workers             how many processes run side by side; twice the two cores that the run is made for, since tests wait
+  --workers             how many processes run side by side; one more than the two cores that the run is made for, since tests wait
   --durations           lists the times of every file at the end, instead of the slowest
   --summary             appends the end of the output to this file`;
 
@@ -76,7 +76,7 @@ function parseOptions() {
         durations: { type: "boolean", default: false },
         again: { type: "boolean", default: false },
         isolate: { type: "boolean", default: false },
-        workers: { type: "string", default: "4" },
+        workers: { type: "string", default: "3" },
         summary: { type: "string" },
         help: { type: "boolean", short: "h", default: false },
       },
