@@ -4,7 +4,7 @@ import { computeInboxAddress } from "@tributary/inbox/address";
 import { decodeCctpV2Config } from "@tributary/inbox/cctpV2";
 import { checksumAddress } from "@tributary/inbox/checksum";
 import { termsFromWire } from "@tributary/inbox/wire";
-import { toMessageAccount } from "@tributary/recover/bridge/burnMessage";
+import { toMessageAccount } from "@tributary/inbox/burnMessage";
 import { computeSolanaInbox } from "@tributary/inbox/solana/address";
 import { cctpMessenger, cctpTransmitter } from "@tributary/inbox/solana/cctp";
 import { verifySolanaInbox } from "@tributary/inbox/solana/verify";
