@@ -40,6 +40,7 @@ export const SMALL_BENCHES: readonly (readonly string[])[] = [
   ["history", "--skewed", "--movements=2000", "--payments=2"],
   ["throughput", "--movements=200", "--runs=1"],
   ["floods", "--requests=500"],
+  ["webhooks", "--small"],
   ["gas"],
   ["strangers"],
   ["solana"],
