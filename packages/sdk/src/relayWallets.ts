@@ -9,7 +9,8 @@ type Announcement = {
 
 export type WalletCall = { call: number; wallet: string; method: string; params: Transaction[] };
 /** As the frame names it. A field may be missing or anything else: then no wallet accepts it. */
-type Transaction = { [name in "from" | "to" | "data" | "chainId" | "gas"]?: string | undefined };
+type Field = string | undefined;
+type Transaction = { from?: Field; to?: Field; data?: Field; chainId?: Field; gas?: Field };
 export type Post = (type: string, content: object) => void;
 
 /** One transfer of a token: its selector, recipient and amount. */
