@@ -244,7 +244,7 @@ describe("paying on Solana and settling on an EVM chain", () => {
     assert.equal(road.solana.control.account(tokenAccount), undefined);
   });
 
-  test("the rent of the burn's message returns to the fee payer five days later", async () => {
+  test("the rent of the burn's message returns to the fee payer five days later, and is asked for once", async () => {
     const intent = await road.create();
     road.pay(await road.issue(intent), 25n * USDC);
     await road.untilLanded(intent);
@@ -258,6 +258,11 @@ describe("paying on Solana and settling on an EVM chain", () => {
     road.solana.control.nextSlot(6);
     await road.until(async () => (await reclaimRent(road.world, chain)) > 0);
     await road.until(async () => lamports() > before);
+    // Only what is final is forgotten, a day later.
+    road.solana.control.finalize();
+    road.advance(2 * 86_400_000);
+    assert.equal(await reclaimRent(road.world, chain), 0, "it is asked for once");
+    assert.deepEqual(await road.db.root.selectFrom("burn_rent").selectAll().execute(), []);
   });
 
   test("D42a without a recovery key on Solana there is no inbox there", async () => {
