@@ -8,7 +8,7 @@ import {
   type MerchantContext,
   type MerchantPage,
   type SignInProblem,
-} from "../../../packages/dashboard/src/merchant/frame.ts";
+} from "@tributary/dashboard/merchant/frame";
 import { checkSession, type DashboardSession } from "../../dashboard/session.ts";
 import { isServiceBusy } from "../../kernel/errors/classifyError.ts";
 import { Fault } from "../../kernel/faults.ts";

@@ -1,13 +1,8 @@
 import { Readable } from "node:stream";
 import type { FastifyInstance } from "fastify";
-import {
-  endpointPage,
-  eventsPage,
-  webhooksPage,
-  type EndpointView,
-} from "../../../packages/dashboard/src/merchant/developers.ts";
-import { paymentPage } from "../../../packages/dashboard/src/merchant/payment.ts";
-import { foundPage, paymentsPage, type ListFilters } from "../../../packages/dashboard/src/merchant/payments.ts";
+import { endpointPage, eventsPage, webhooksPage, type EndpointView } from "@tributary/dashboard/merchant/developers";
+import { paymentPage } from "@tributary/dashboard/merchant/payment";
+import { foundPage, paymentsPage, type ListFilters } from "@tributary/dashboard/merchant/payments";
 import { findEvent, listLatestEvents } from "../../event/listEvents.ts";
 import type { IntentFilter } from "../../intent/lists/listIntentPage.ts";
 import { getIntent, listIntents } from "../../intent/readIntents.ts";

@@ -1,5 +1,5 @@
-import type { PaymentDetail } from "../../../packages/dashboard/src/merchant/payment.ts";
-import type { PaymentRow, Sum } from "../../../packages/dashboard/src/merchant/payments.ts";
+import type { PaymentDetail } from "@tributary/dashboard/merchant/payment";
+import type { PaymentRow, Sum } from "@tributary/dashboard/merchant/payments";
 import { findAsset } from "../../catalog/catalog.ts";
 import { listDeposits } from "../../deposit/dust/listDeposits.ts";
 import { intentRecordWithRoutes } from "../../intent/intentRecord.ts";

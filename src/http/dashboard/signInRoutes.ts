@@ -7,7 +7,7 @@ import type { HttpContext } from "../httpContext.ts";
 import { isForeignRequest, PRIVATE_HEADERS, setPageCookie } from "../pages/pageFiles.ts";
 import { toClientNetwork } from "../rate/clientNetwork.ts";
 import { COOKIE, DASHBOARD_PATH, readSession, sendSignIn, type Exchange } from "./dashboardContext.ts";
-import type { SignInProblem } from "../../../packages/dashboard/src/merchant/frame.ts";
+import type { SignInProblem } from "@tributary/dashboard/merchant/frame";
 
 const SIGN_INS_PER_MINUTE = 10;
 const BODY_BYTES_MAX = 2_048;

@@ -1,5 +1,5 @@
 import process from "node:process";
-import type { OpsAlarm, OpsChain, OpsState } from "../../../packages/dashboard/src/ops/opsState.ts";
+import type { OpsAlarm, OpsChain, OpsState } from "@tributary/dashboard/ops/opsState";
 import type { ActiveAlarm } from "../../alarm/alarm.ts";
 import { describeAlarm, readAlarms } from "../../alarm/updateAlarms.ts";
 import { countRows } from "../../health/openRows.ts";

@@ -6,9 +6,9 @@ import {
   renderOpsDocument,
   renderSearchDocument,
   renderSignInDocument,
-} from "../../../packages/dashboard/src/ops/renderOpsDocument.ts";
-import { LOCALES } from "../../../packages/dashboard/src/messages/load.ts";
-import type { SignIn } from "../../../packages/dashboard/src/ops/signInPage.ts";
+} from "@tributary/dashboard/ops/renderOpsDocument";
+import { LOCALES } from "@tributary/dashboard/messages/load";
+import type { SignIn } from "@tributary/dashboard/ops/signInPage";
 import { isOpsSession, openOpsSession, OPS_SESSION_MS } from "../../dashboard/opsSession.ts";
 import { isServiceBusy } from "../../kernel/errors/classifyError.ts";
 import type { World } from "../../world.ts";

@@ -1,4 +1,4 @@
-import type { OpsChain, OpsGas, OpsProvider } from "../../../packages/dashboard/src/ops/opsState.ts";
+import type { OpsChain, OpsGas, OpsProvider } from "@tributary/dashboard/ops/opsState";
 import { SETTLEMENTS_AHEAD } from "../../chain/sender.ts";
 import type { Finality } from "../../config/config.ts";
 import { hasRole } from "../../config/operate/roles.ts";

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { OpsDatabase, OpsProcess } from "../../../packages/dashboard/src/ops/opsState.ts";
+import type { OpsDatabase, OpsProcess } from "@tributary/dashboard/ops/opsState";
 import { sampleHost } from "../../health/sampleHost.ts";
 import { listProcesses } from "../../health/processStore.ts";
 import type { World } from "../../world.ts";

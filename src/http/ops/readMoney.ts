@@ -6,7 +6,7 @@ import type {
   OpsEndpoint,
   OpsHeld,
   OpsTransaction,
-} from "../../../packages/dashboard/src/ops/opsState.ts";
+} from "@tributary/dashboard/ops/opsState";
 import { findAsset } from "../../catalog/catalog.ts";
 import { formatUnits } from "../../kernel/units.ts";
 import { countDifferences, listPasses } from "../../watch/reconcile/balanceStore.ts";

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { OpsChain, OpsStation, OpsStationName } from "../../../packages/dashboard/src/ops/opsState.ts";
+import type { OpsChain, OpsStation, OpsStationName } from "@tributary/dashboard/ops/opsState";
 import type { ActiveAlarm } from "../../alarm/alarm.ts";
 import { EVENT_TYPES, type EventType } from "../../event/event.ts";
 import { countOpenCrossings } from "../../health/openCrossings.ts";
@@ -84,7 +84,8 @@ async function readWaiting({ db, config }: RoadWorld): Promise<Waiting> {
     select
       (select count(*)::int from (select from intent
         where customer_bound_at is null and status = 'active' and ${config.gate !== undefined} limit ${COUNT_MAX}) as each) as unbound,
-      (select count(*)::int from primed_account where status in ('planned', 'submitted')) as opening,
+      (select count(*)::int from (select from primed_account
+        where status in ('planned', 'submitted') limit ${COUNT_MAX}) as each) as opening,
       (select count(*)::int from (select from webhook_endpoint
         where due_since is not null and queue = 'healthy' limit ${COUNT_MAX}) as each) as "waitingEndpoints",
       (select min(due_since) from webhook_endpoint where due_since is not null and queue = 'healthy') as "waitingSince"`.execute(

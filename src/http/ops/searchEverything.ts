@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from "kysely";
-import type { OpsFound, OpsSearch } from "../../../packages/dashboard/src/ops/opsState.ts";
+import type { OpsFound, OpsSearch } from "@tributary/dashboard/ops/opsState";
 import { array } from "../../db/parameters.ts";
 import { listDeposits } from "../../deposit/dust/listDeposits.ts";
 import { findIntentById, type IntentRow } from "../../intent/store.ts";
