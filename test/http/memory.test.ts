@@ -13,7 +13,7 @@ import type { SendOrder } from "./slowSender.ts";
 
 const HELD_BYTES_MAX = 20_000_000;
 /** Includes garbage that is not collected yet. */
-const RESIDENT_BYTES_MAX = 80_000_000;
+const ALLOCATED_BYTES_MAX = 80_000_000;
 const SAMPLE_INTERVAL_MS = 5;
 
 let port: number;
@@ -26,6 +26,15 @@ function heldBytes(): number {
   collect();
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
+}
+
+/**
+ * What V8 and the buffers outside of it take. The resident memory of the process says less: the compiler of the embedded
+ * database takes and returns hundreds of megabytes while the test runs.
+ */
+function allocatedBytes(): number {
+  const { heapTotal, external } = process.memoryUsage();
+  return heapTotal + external;
 }
 
 before(async () => {
@@ -62,10 +71,10 @@ test("D16 endless bodies and gzip bombs use bounded memory", { timeout: 120_000 
 
   // The first upload allocates the buffers that later ones reuse.
   await send({ ...endless, connections: 1 });
-  const before = { held: heldBytes(), resident: process.memoryUsage.rss() };
-  let residentMax = before.resident;
+  const before = { held: heldBytes(), allocated: allocatedBytes() };
+  let allocatedMax = before.allocated;
   const sampling = setInterval(() => {
-    residentMax = Math.max(residentMax, process.memoryUsage.rss());
+    allocatedMax = Math.max(allocatedMax, allocatedBytes());
   }, SAMPLE_INTERVAL_MS);
   const sent = [
     await send({ ...endless, connections: 3 }),
@@ -77,6 +86,6 @@ test("D16 endless bodies and gzip bombs use bounded memory", { timeout: 120_000 
     sent.map((each) => [...new Set(each)]),
     [["HTTP/1.1 413"], ["HTTP/1.1 413"], ["HTTP/1.1 400"]],
   );
-  const grown = { held: heldBytes() - before.held, resident: residentMax - before.resident };
-  assert.ok(grown.held < HELD_BYTES_MAX && grown.resident < RESIDENT_BYTES_MAX, JSON.stringify(grown));
+  const grown = { held: heldBytes() - before.held, allocated: allocatedMax - before.allocated };
+  assert.ok(grown.held < HELD_BYTES_MAX && grown.allocated < ALLOCATED_BYTES_MAX, JSON.stringify(grown));
 });
