@@ -8,5 +8,15 @@ declare module "../db/schema.ts" {
   }
 }
 
-/** Every token that was ever configured. `symbol` is empty for tokens configured before this table existed. */
-export type ServedTokenTable = { chain: Caip2; token: string; symbol: string; since: Date };
+/**
+ * Every token that was ever configured. `symbol` is empty for tokens configured before this table existed. No intent and
+ * no movement up to `unused_intent` and `unused_movement` uses it; null while it is configured.
+ */
+export type ServedTokenTable = {
+  chain: Caip2;
+  token: string;
+  symbol: string;
+  since: Date;
+  unused_intent: bigint | null;
+  unused_movement: bigint | null;
+};

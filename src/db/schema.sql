@@ -293,7 +293,10 @@ create table served_token (
   token text not null,
   symbol text not null,
   since timestamptz not null,
-  constraint served_token_pkey primary key (chain, token)
+  unused_intent bigint,
+  unused_movement bigint,
+  constraint served_token_pkey primary key (chain, token),
+  constraint served_token_unused check ((unused_intent is null) = (unused_movement is null))
 );
 
 -- account: written by src/merchant/store.ts
@@ -632,6 +635,7 @@ create table source_inbox (
   constraint source_inbox_pkey primary key (intent_id, namespace, reference, token)
 );
 alter table source_inbox add constraint source_inbox_intent_id_fkey foreign key (intent_id) references intent(id);
+create index source_inbox_on_chain on source_inbox ((((namespace || ':') || reference)), token);
 create or replace function source_inboxes_are_inboxes()
  returns trigger
  language plpgsql

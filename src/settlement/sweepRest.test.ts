@@ -99,6 +99,28 @@ describe("D48 a sweep that leaves money in its inbox", () => {
     assert.ok(found[0]?.rows.some((row) => row["intent"] === intent.id));
   });
 
+  test("what came before a sweep leaves its rest alone until the sweep is observed", async () => {
+    const intent = await roads.create();
+    chain.pay(intent, 10n * USDC);
+    takePart(intent, 4n * USDC);
+    for (let transfers = 0; transfers < 5; transfers += 1) chain.pay(intent, 2n * USDC);
+    chain.mine();
+    const restOf = async () =>
+      (await db.root.selectFrom("holding").selectAll().where("intent_id", "=", intent.id).executeTakeFirst())
+        ?.rest_units;
+    await chain.watch();
+    await chain.decide();
+    assert.equal((await restOf()) ?? 0n, 0n, "no batch of arrivals reads what came after the sweep");
+    await chain.settle();
+    assert.equal(await restOf(), 6n * USDC);
+    await chain.advance(8);
+    assert.equal(await restOf(), 0n);
+    assert.deepEqual(
+      (await settlementsOf(intent)).map(([, units]) => units),
+      [4n * USDC, 16n * USDC],
+    );
+  });
+
   test("what a reorganisation takes back of it is not planned", async () => {
     const intent = await roads.create();
     chain.pay(intent, 10n * USDC);

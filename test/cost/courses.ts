@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { sql } from "kysely";
 import { listMissingTokens, saveServedTokens } from "../../src/catalog/store.ts";
 import { ProcessMemory } from "../../src/kernel/processMemory.ts";
 import { StateFeed } from "../../src/http/checkout/events/stateFeed.ts";
@@ -256,10 +257,18 @@ export const COURSES: readonly Course[] = [
     name: "start",
     exemption: "A start reads every inbox into memory and compares the configuration with the tokens of all intents.",
     run: async ({ road: { world, tick } }) => {
-      await listMissingTokens(world.db, world.catalog);
+      await sql`insert into served_token (chain, token, symbol, since)
+        values ('eip155:999', ${USDC}, 'GONE', ${world.clock.now()})`.execute(world.db.root);
+      await listMissingTokens(world.db, world.catalog, { openMax: 100 });
       await saveServedTokens(world.db, world.catalog, world.clock.now());
       Object.assign(world, { memory: new ProcessMemory() });
       await tick();
+    },
+  },
+  {
+    name: "later start without a token of before",
+    run: async ({ road: { world } }) => {
+      assert.deepEqual(await listMissingTokens(world.db, world.catalog, { openMax: 100 }), []);
     },
   },
 ];

@@ -288,8 +288,9 @@ export async function refreshRests(tx: Tx, inboxes: readonly HoldingKey[]): Prom
 }
 
 /**
- * Computes rests again where these changed arrivals precede a sweep: one was found late, or is gone. Returns the
- * intents concerned.
+ * Computes rests again where these changed arrivals precede a sweep that the settlement station has observed: one was
+ * found late, or is gone. Returns the intents concerned. Later sweeps are not read here, so a flood that was recorded
+ * together with a sweep is not added up once a batch: the station computes the rest when it observes the sweep.
  */
 export async function refreshRestsAfter(tx: Tx, arrivals: readonly MovementRow[]): Promise<string[]> {
   if (arrivals.length === 0) return [];
@@ -305,10 +306,11 @@ export async function refreshRestsAfter(tx: Tx, arrivals: readonly MovementRow[]
       select intent_id, chain, token, min(block_number) as block_number
       from ${unnest("named", names, { ...KEY_COLUMNS, block_number: "int8" })} group by intent_id, chain, token
     ) as changed where (
-      select departure.id from movement departure
+      select departure.revision from movement departure
       where departure.intent_id = changed.intent_id and departure.chain = changed.chain and departure.token = changed.token
         and departure.direction = 'out' and departure.orphaned_at is null and departure.block_number >= changed.block_number
-      limit 1) is not null`.execute(tx);
+      order by departure.block_number, departure.place limit 1
+    ) <= (select revision from settlement_cursor where settlement_cursor.chain = changed.chain)`.execute(tx);
   await refreshRests(tx, rows);
   return rows.map(({ intent_id }) => intent_id);
 }

@@ -14,22 +14,24 @@ const sumOfInbox = (holding: RawBuilder<unknown>, isAsked: RawBuilder<boolean>) 
     and movement.token = ${holding}.token and movement.orphaned_at is null and ${isAsked})`;
 
 /**
- * SQL for the movements from a block on. With both ends the planner takes the range for small, and uses the index of
- * the inbox, also where one inbox has most movements of the table.
+ * SQL for the movements of some blocks. With both ends the planner takes the range for small, and uses the index of the
+ * inbox, also where one inbox has most movements of the table.
  */
-const isFrom = (block: RawBuilder<unknown>) =>
-  sql<boolean>`movement.block_number >= ${block} and movement.block_number <= 9223372036854775807`;
+const isBetween = (first: RawBuilder<unknown>, last: RawBuilder<unknown>) =>
+  sql<boolean>`movement.block_number >= ${first} and movement.block_number <= ${last}`;
+
+const IS_AFTER_LAST = sql<boolean>`(movement.block_number, movement.place) > (last.block_number, last.place)`;
 
 /**
- * SQL for what the last transfer out of an inbox left in it: what the ledger shows now, without what came in since. So
- * it reads the movements that are not booked yet and those after that transfer, and none of the inbox's history.
+ * SQL for what the last transfer out of an inbox left in it: what the ledger shows, moved to the place of that transfer.
+ * So it reads only the movements between the newest booked block and that place, in the one direction or the other.
  */
 export const lastRestOf = (holding: RawBuilder<unknown>) => sql`
   select last.block_number, last.place, last.seen_at, greatest(0, (
       select coalesce(sum(balance_units), 0) from ledger_balance
       where holder = 'inbox:' || ${holding}.intent_id and asset = ${assetSql(sql`${holding}.chain`, sql`${holding}.token`)})
-    + ${sumOfInbox(holding, isFrom(sql`last.booked_number + 1`))}
-    - ${sumOfInbox(holding, sql`${isFrom(sql`last.block_number`)} and (movement.block_number, movement.place) > (last.block_number, last.place)`)}
+    + ${sumOfInbox(holding, sql`${isBetween(sql`last.booked_number + 1`, sql`last.block_number`)} and not ${IS_AFTER_LAST}`)}
+    - ${sumOfInbox(holding, sql`${isBetween(sql`last.block_number`, sql`last.booked_number`)} and ${IS_AFTER_LAST}`)}
     ) as units
   from (
     select departure.block_number, departure.place, departure.seen_at, chain_cursor.booked_number

@@ -137,6 +137,29 @@ test("a start without a chain from which routes are pinned names its tokens as m
   );
 });
 
+test("a token that was found unused is searched only in later rows, until it is configured again", async () => {
+  const world = openWorld(bridgedChains().slice(0, 1));
+  const [local] = bridgedChains();
+  assert.ok(local);
+  const token = randomAddress();
+  const withToken = { ...local, tokens: [...local.tokens, { ...local.tokens[0], symbol: "GONE", address: token }] };
+  const before = openWorld([withToken as EvmChainConfig]);
+  const isMissing = async () => (await listMissingTokens(db, world.catalog)).some((each) => each.token === token);
+  const markUnused = (intent: bigint) =>
+    sql`update served_token set unused_intent = ${intent}, unused_movement = ${intent} where token = ${token}`.execute(
+      db.root,
+    );
+  await saveServedTokens(db, before.catalog, before.clock.now());
+  assert.equal(await isMissing(), false);
+  const { seq } = await insertIntent(db, { payout_token: token });
+  assert.equal(await isMissing(), true, "a later row is read");
+  await markUnused(seq);
+  assert.equal(await isMissing(), false, "an earlier row is not");
+  await markUnused(seq);
+  await saveServedTokens(db, before.catalog, before.clock.now());
+  assert.equal(await isMissing(), true, "the token was in use again");
+});
+
 test("without a bridge an intent pins the empty root and no set", async () => {
   const unbridged = bridgedChains().map((chain) => ({
     ...chain,
