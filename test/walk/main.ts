@@ -11,6 +11,7 @@ import { chooseFreePort } from "../support/freePort.ts";
 
 // Runs every command block of the documents beside a local world, each command in a shell as a reader pastes it. What a
 // reader fills in (`acct_…`) is filled in here. A command that cannot run here has its reason, and each reason a command.
+// `node test/walk/main.ts docs/operate/restore.md` runs one page.
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const PAGES = [
@@ -176,8 +177,9 @@ async function walk(world: DevProcess, folder: string): Promise<number> {
     TRIBUTARY_API_KEY: accounts[0]?.apiKey ?? "",
     SERVICE: baseUrl,
   });
-  for (const page of PAGES) await walked.runPage(page);
-  walked.checkReasons();
+  const named = process.argv.slice(2);
+  for (const page of named.length === 0 ? PAGES : named) await walked.runPage(page);
+  if (named.length === 0) walked.checkReasons();
   return walked.failures;
 }
 
