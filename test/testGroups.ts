@@ -42,6 +42,7 @@ export const TEST_RUN: TestRunSetup = {
         "test/architecture.test.ts",
         "test/client/{generated,webhooks}.test.ts",
         "test/docs/*.test.ts",
+        "test/networks/*.test.ts",
         "contracts/test/{pages,mutants,passed}.test.ts",
         "test/sim/{chain/**,parseArguments.test.ts}",
         "test/tools/deepShares.test.ts",

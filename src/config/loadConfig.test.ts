@@ -67,7 +67,7 @@ test("known chains know their block times, wait in seconds, and know where a blo
   const foreign = listKnownChains().filter(({ hasForeignBloom }) => hasForeignBloom === true);
   assert.deepEqual(
     foreign.map(({ slug }) => slug),
-    ["avalanche"],
+    ["avalanche", "avalanche-fuji"],
   );
   for (const { slug, finality } of listKnownChains())
     for (const { finality: rule } of finality)

@@ -1,23 +1,8 @@
 import { parseUnits } from "../../kernel/units.ts";
+import { findNetwork } from "../networks/network.ts";
 
 // What a stranger's small payment costs the operator on public networks, for the minimums that `init` writes and
 // `doctor` compares. Rough figures: prices of gas and coins change, and the minimums have a margin of two.
-
-/**
- * `usd`: of one native coin. `feePerGasGwei`: the usual price of gas, with a rollup's share of its data on Ethereum.
- */
-type UsualCosts = { feePerGasGwei: string; usd: string };
-
-const ETHER_USD = "3000";
-const USUAL_COSTS: ReadonlyMap<number, UsualCosts> = new Map([
-  [1, { feePerGasGwei: "2", usd: ETHER_USD }],
-  [10, { feePerGasGwei: "0.02", usd: ETHER_USD }],
-  [56, { feePerGasGwei: "0.1", usd: "800" }],
-  [137, { feePerGasGwei: "50", usd: "0.25" }],
-  [8_453, { feePerGasGwei: "0.02", usd: ETHER_USD }],
-  [42_161, { feePerGasGwei: "0.03", usd: ETHER_USD }],
-  [43_114, { feePerGasGwei: "2", usd: "20" }],
-]);
 
 /** The most gas of each call, measured once with the issuer's contracts: docs/bench.md. */
 export const CALL_GAS = { settle: 104_405n, burn: 188_800n, receive: 246_000n } as const;
@@ -32,12 +17,12 @@ const CENT_UNITS = 10_000n;
 
 /** What one native coin of a network costs, roughly; undefined where it costs nothing, or is not known. */
 export function usualUsd(chainId: number): string | undefined {
-  return USUAL_COSTS.get(chainId)?.usd;
+  return findNetwork(`eip155:${chainId}`)?.usual?.nativeUsd;
 }
 
 /** What calls of this much gas cost on a network, in millionths of a dollar; undefined for an unknown network. */
 export function usualCostUsd(chainId: number, { gas, usd }: { gas: bigint; usd: string }): bigint | undefined {
-  const costs = USUAL_COSTS.get(chainId);
+  const costs = findNetwork(`eip155:${chainId}`)?.usual;
   const [price, feePerGas] = [parseUnits(usd, USD_DECIMALS), parseUnits(costs?.feePerGasGwei ?? "", GWEI_DECIMALS)];
   return price === undefined || feePerGas === undefined
     ? undefined
