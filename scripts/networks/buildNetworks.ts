@@ -3,8 +3,9 @@ import * as viemTokens from "viem/tokens";
 import type { Chain } from "viem";
 import { checksumAddress } from "@tributary/inbox/checksum";
 import type { Hex } from "@tributary/inbox/terms";
-import type { Network, NetworkCctp, NetworkToken } from "../../src/config/networks/network.ts";
-import { ATTESTATION, FACTS, FAST_FEE_BPS, FINALITY, REFUSED_IDS, ROLLUP_TIMES, type Fact } from "./facts.ts";
+import type { Network, NetworkToken } from "../../src/config/networks/network.ts";
+import { attestationOf, attestationSources } from "./attestation.ts";
+import { FACTS, FINALITY, REFUSED_IDS, ROLLUP_TIMES, type Fact } from "./facts.ts";
 import { ISSUER, type IssuerChain } from "./issuer.ts";
 import { solanaNetworks } from "./solanaNetworks.ts";
 import type { SourceKey } from "./sources.ts";
@@ -57,7 +58,7 @@ function buildEvm(chainId: number, issuer?: IssuerChain): Network {
   const environment = (issuer?.isTestnet ?? viem?.testnet) === true ? "test" : "live";
   const from: SourceKey = issuer === undefined ? "viem" : "issuer";
   const isRollup = viem?.contracts?.["l1Block"] !== undefined;
-  const isFast = issuer !== undefined && FAST_FEE_BPS[issuer.key] !== undefined;
+  const isFast = issuer !== undefined && attestationOf(issuer.key).fastFeeBps !== undefined;
   builder.set("caip2", { value: `eip155:${chainId}`, source: from });
   builder.set("kind", { value: "evm", source: "policy" });
   builder.set("chainId", { value: chainId, source: from });
@@ -196,24 +197,9 @@ function setCctp(builder: NetworkBuilder, issuer: IssuerChain | undefined): void
   for (const [key, source] of attestationSources(issuer.key)) builder.sources[`cctp.${key}`] = source;
 }
 
-/** What the issuer's pages say of its times and its fee. */
-export function attestationOf(key: string): Pick<NetworkCctp, "fastSeconds" | "standardSeconds" | "fastFeeBps"> {
-  const { fast, standard } = ATTESTATION[key] ?? {};
-  const fee = FAST_FEE_BPS[key];
-  return {
-    ...(fast === undefined ? {} : { fastSeconds: fast }),
-    ...(standard === undefined ? {} : { standardSeconds: standard }),
-    ...(fee === undefined ? {} : { fastFeeBps: fee }),
-  };
-}
-
-export function attestationSources(key: string): [field: string, source: SourceKey][] {
-  return Object.keys(attestationOf(key)).map((field) => [field, field === "fastFeeBps" ? "fees" : "times"]);
-}
-
 /** What the issuer waits for is final by its own judgement. */
 function finalizedOf(isRollup: boolean, issuer: IssuerChain | undefined): Fact<number> | undefined {
   if (isRollup) return { value: ROLLUP_TIMES.finalizedMs, source: "policy" };
-  const most = ATTESTATION[issuer?.key ?? ""]?.standard?.[1];
+  const most = attestationOf(issuer?.key ?? "").standardSeconds?.[1];
   return most === undefined ? undefined : { value: most * 1_000, source: "times" };
 }

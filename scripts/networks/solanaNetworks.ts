@@ -1,5 +1,5 @@
 import type { Network } from "../../src/config/networks/network.ts";
-import { attestationOf, attestationSources } from "./buildNetworks.ts";
+import { attestationOf, attestationSources } from "./attestation.ts";
 import { ISSUER } from "./issuer.ts";
 import type { SourceKey } from "./sources.ts";
 

@@ -11,7 +11,7 @@ export function renderFiles(): Map<string, string> {
   const networks = buildNetworks();
   return new Map([
     ["src/config/networks/networks.generated.json", renderCatalogue(networks)],
-    ["packages/inbox/src/cctpV2Chains.generated.ts", renderCctpChains(networks)],
+    ["packages/inbox/src/networks/cctpV2Chains.generated.ts", renderCctpChains(networks)],
     ["config/testnets.json", renderTestnets(networks)],
   ]);
 }

@@ -1,4 +1,4 @@
-import { publishedChains, solanaUsdc } from "./cctpV2Chains.generated.ts";
+import { publishedChains, solanaUsdc } from "./networks/cctpV2Chains.generated.ts";
 import type { Hex } from "./hex.ts";
 
 /** Circle's contracts and token on one EVM chain, in lower case. */
