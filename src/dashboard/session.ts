@@ -3,13 +3,15 @@ import { ensureDeployment } from "../intent/deployment.ts";
 import { addMs, hasElapsed } from "../kernel/clock.ts";
 import { Fault } from "../kernel/faults.ts";
 import { authenticate, requireScope } from "../merchant/keys/authenticate.ts";
-import { READ_DASHBOARD } from "../merchant/keys/scopes.ts";
+import { MANAGE_DASHBOARD, READ_DASHBOARD } from "../merchant/keys/scopes.ts";
 import type { World } from "../world.ts";
 import { deleteOverSessions, deleteSession, findSession, insertSession, markSeen } from "./sessionStore.ts";
 
 // Sessions of the dashboard. The cookie names a row and carries a signature, so that a made-up one costs no read. Each
 // request reads the row with its key and account: a revoked key ends its sessions at once.
 
+/** Whoever may change things sees them too. */
+const SIGN_IN_SCOPES = [READ_DASHBOARD, MANAGE_DASHBOARD] as const;
 export const SESSION_MS = 8 * 3_600_000;
 /** Precision of when a session was last used. */
 const SEEN_MS = 60_000;
@@ -24,6 +26,8 @@ export type DashboardSession = {
   accountName: string;
   keyId: string;
   expiresAt: Date;
+  /** Whether its key has the scope that changes things. */
+  mayManage: boolean;
   /** Goes with every form: another site cannot know it. */
   token: string;
 };
@@ -34,7 +38,7 @@ export type DashboardSession = {
  */
 export async function openSession(world: SessionWorld, apiKey: string): Promise<string> {
   const caller = await authenticate(world, `Bearer ${apiKey}`);
-  requireScope(caller, [READ_DASHBOARD]);
+  requireScope(caller, SIGN_IN_SCOPES);
   const id = Buffer.from(world.entropy.bytes(ID_BYTES)).toString("base64url");
   const at = world.clock.now();
   await insertSession(world.db, {
@@ -56,15 +60,21 @@ export async function checkSession(world: SessionWorld, value: string): Promise<
   if (found === undefined || found.expiresAt <= now || found.isSuspended || found.keyRevokedAt !== null)
     return undefined;
   if (found.keyExpiresAt !== null && found.keyExpiresAt <= now) return undefined;
-  if (!found.scopes.includes(READ_DASHBOARD)) return undefined;
+  if (!SIGN_IN_SCOPES.some((scope) => found.scopes.includes(scope))) return undefined;
   if (hasElapsed(SEEN_MS, { since: found.seenAt, now })) await markSeen(world.db, id, now);
-  const { accountId, accountName, keyId, expiresAt } = found;
-  return { id, accountId, accountName, keyId, expiresAt, token: await sign(world, "form", id) };
+  const { accountId, accountName, keyId, expiresAt, scopes } = found;
+  const mayManage = scopes.includes(MANAGE_DASHBOARD);
+  return { id, accountId, accountName, keyId, expiresAt, mayManage, token: await sign(world, "form", id) };
+}
+
+/** Throws unauthorized for a form that is not of this session. */
+export function requireFormToken(session: DashboardSession, token: string): void {
+  if (!isEqual(token, session.token)) throw new Fault("unauthorized", { message: "The form is of another session." });
 }
 
 /** Ends a session. Throws unauthorized for a form that is not of this session. */
 export async function endSession(world: Pick<World, "db">, session: DashboardSession, token: string): Promise<void> {
-  if (!isEqual(token, session.token)) throw new Fault("unauthorized", { message: "The form is of another session." });
+  requireFormToken(session, token);
   await deleteSession(world.db, session.id);
 }
 

@@ -9,8 +9,18 @@ const packagePath = (path: string) => fileURLToPath(new URL(`../${path}`, import
 
 /** The built files by their names. */
 export async function buildPages(): Promise<Readonly<Record<string, string>>> {
-  const [ops, keys, css] = await Promise.all([bundle("page/ops.ts"), bundle("page/keys.ts"), bundleStyles()]);
-  return { "ops.generated.js": ops, "keys.generated.js": keys, "dashboard.generated.css": css };
+  const [ops, keys, merchant, css] = await Promise.all([
+    bundle("page/ops.ts"),
+    bundle("page/keys.ts"),
+    bundle("page/dashboard.ts"),
+    bundleStyles(),
+  ]);
+  return {
+    "ops.generated.js": ops,
+    "keys.generated.js": keys,
+    "dashboard.generated.js": merchant,
+    "dashboard.generated.css": css,
+  };
 }
 
 async function bundle(entry: string): Promise<string> {

@@ -1,12 +1,14 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import {
   MERCHANT_LOCALES,
+  drawMerchantPage,
   merchantContext,
   renderKeySignIn,
-  renderMerchantPage,
   renderProblem,
+  toDocument,
   type MerchantContext,
   type MerchantPage,
+  type PageProblem,
   type SignInProblem,
 } from "@tributary/dashboard/merchant/frame";
 import { checkSession, type DashboardSession } from "../../dashboard/session.ts";
@@ -15,12 +17,14 @@ import { Fault } from "../../kernel/faults.ts";
 import { toWholeSeconds } from "../checks/checkRateLimit.ts";
 import { chooseLocale } from "../checkout/locale.ts";
 import type { HttpContext } from "../httpContext.ts";
-import { PAGE_HEADERS, readCookies } from "../pages/pageFiles.ts";
+import { PAGE_HEADERS, PRIVATE_HEADERS, readCookies } from "../pages/pageFiles.ts";
 import { sendDocument } from "../sendCompressed.ts";
 
 export const COOKIE = "tributary_dashboard";
 export const DASHBOARD_PATH = "/dashboard";
 const READS_PER_MINUTE = 240;
+/** What a page's script asks for to bring an open page up to date: the page's elements. */
+const DRAWING_TYPE = "application/json";
 
 export type Exchange = { request: FastifyRequest; reply: FastifyReply };
 
@@ -31,43 +35,59 @@ export type PageRequest = Exchange & {
   query: (name: string) => string;
 };
 
+type PageMaker = (page: PageRequest) => Promise<MerchantPage | FastifyReply>;
+
 /** Answers a page of a signed-in account. Without a session it is the sign-in, and an error is a page that says so. */
 export function pageHandler(
   context: HttpContext,
-  handle: (page: PageRequest) => Promise<MerchantPage | FastifyReply>,
+  make: PageMaker,
 ): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> {
-  return async (request, reply) => {
-    const exchange = { request, reply };
-    const view = viewOf(context, request);
-    try {
-      const session = await readSession(context, request);
-      if (session === undefined) return await sendSignIn(context, exchange, null);
-      await limitReads(context, session);
-      const made = await handle({ ...exchange, session, view, query: (name) => queryText(request, name) });
-      if (!("content" in made)) return made;
-      const { accountName, keyId, expiresAt, token } = session;
-      const { environment } = context.world.config;
-      const viewer = { accountName, keyId, expiresAt: expiresAt.toISOString(), environment, token };
-      return await sendHtml(exchange, renderMerchantPage(view, viewer, made));
-    } catch (error) {
-      return sendProblem(context, exchange, error);
-    }
-  };
+  return (request, reply) =>
+    answerPage(context, { request, reply }, async (page) => {
+      await limitReads(context, page.session);
+      return make(page);
+    });
+}
+
+export async function answerPage(context: HttpContext, exchange: Exchange, make: PageMaker): Promise<FastifyReply> {
+  const { request } = exchange;
+  const view = viewOf(context, request);
+  try {
+    const session = await readSession(context, request);
+    if (session === undefined) return await sendSignIn(context, exchange, null);
+    const made = await make({ ...exchange, session, view, query: (name) => queryText(request, name) });
+    if (!("content" in made)) return made;
+    const { accountName, keyId, expiresAt, token } = session;
+    const { environment } = context.world.config;
+    const viewer = { accountName, keyId, expiresAt: expiresAt.toISOString(), environment, token };
+    const page = drawMerchantPage(view, viewer, made);
+    if (request.headers.accept !== DRAWING_TYPE) return await sendHtml(exchange, toDocument(view, page));
+    exchange.reply.headers({
+      ...PRIVATE_HEADERS,
+      "content-type": DRAWING_TYPE,
+      vary: "Accept, Accept-Encoding, Cookie",
+    });
+    return await sendDocument(request, exchange.reply, JSON.stringify(page));
+  } catch (error) {
+    return sendProblem(context, exchange, error);
+  }
 }
 
 async function sendProblem(context: HttpContext, exchange: Exchange, error: unknown): Promise<FastifyReply> {
   const problem = problemOf(error);
   if (problem === undefined) throw error;
   const { host } = new URL(context.world.config.baseUrl);
-  const status = { notFound: 404, limited: 429, away: 503 }[problem];
+  const status = { notFound: 404, limited: 429, away: 503, foreign: 403, scope: 403 }[problem];
   if (error instanceof Fault && error.retryAfterS !== undefined)
     exchange.reply.header("retry-after", String(error.retryAfterS));
   exchange.reply.code(status);
   return sendHtml(exchange, renderProblem(viewOf(context, exchange.request), host, problem));
 }
 
-function problemOf(error: unknown): "notFound" | "limited" | "away" | undefined {
+function problemOf(error: unknown): PageProblem | undefined {
   if (error instanceof Fault) {
+    if (error.code === "unauthorized") return "foreign";
+    if (error.code === "insufficient_scope") return "scope";
     if (error.code === "rate_limited") return "limited";
     return error.row.status === 404 || error.row.status === 400 ? "notFound" : undefined;
   }

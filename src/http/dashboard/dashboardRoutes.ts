@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import type { FastifyInstance } from "fastify";
-import { endpointPage, eventsPage, webhooksPage, type EndpointView } from "@tributary/dashboard/merchant/developers";
+import { eventsPage } from "@tributary/dashboard/merchant/events";
 import { paymentPage } from "@tributary/dashboard/merchant/payment";
 import { foundPage, paymentsPage, type ListFilters } from "@tributary/dashboard/merchant/payments";
 import { findEvent, listLatestEvents } from "../../event/listEvents.ts";
@@ -8,20 +8,15 @@ import type { IntentFilter } from "../../intent/lists/listIntentPage.ts";
 import { getIntent, listIntents } from "../../intent/readIntents.ts";
 import { addMs, parseInstant } from "../../kernel/clock.ts";
 import { Fault } from "../../kernel/faults.ts";
-import { idPattern } from "../../kernel/ids.ts";
-import { webhookEndpointRecord, type WebhookEndpoint } from "../../webhook/endpoint/endpoint.ts";
-import { listEndpointRows } from "../../webhook/endpoint/endpointStore.ts";
-import { getEndpoint } from "../../webhook/endpoint/manageEndpoints.ts";
-import { listDeliveries, webhookDeliveryRecord } from "../../webhook/listDeliveries.ts";
 import { toWholeSeconds } from "../checks/checkRateLimit.ts";
 import type { HttpContext } from "../httpContext.ts";
 import { addPageFiles, PRIVATE_HEADERS } from "../pages/pageFiles.ts";
-import { readPage } from "../reads/readPage.ts";
 import { DASHBOARD_PATH, pageHandler, type PageRequest } from "./dashboardContext.ts";
 import { exportPayments } from "./exportPayments.ts";
 import { readPaymentDetail, toPaymentRow } from "./paymentViews.ts";
 import { searchPayments } from "./searchPayments.ts";
 import { addSignInRoutes } from "./signInRoutes.ts";
+import { addWebhookPages } from "./webhookPages.ts";
 
 const PAGE_SIZE = 25;
 const EXPORTS_PER_MINUTE = 6;
@@ -29,7 +24,7 @@ const EXPORTS_PER_MINUTE = 6;
 /** Adds the merchant's dashboard. Every page reads the rows of the session's account, and nothing else. */
 export function addDashboardRoutes(server: FastifyInstance, context: HttpContext): void {
   const { world } = context;
-  addPageFiles(server, DASHBOARD_PATH, ["keys.js", "dashboard.css"]);
+  addPageFiles(server, DASHBOARD_PATH, ["dashboard.js", "dashboard.css"]);
   addSignInRoutes(server, context);
   server.get(
     DASHBOARD_PATH,
@@ -74,47 +69,12 @@ export function addDashboardRoutes(server: FastifyInstance, context: HttpContext
       return paymentPage(view, await readPaymentDetail(world, intent));
     }),
   );
-  addDeveloperPages(server, context);
+  addWebhookPages(server, context);
+  addEventPage(server, context);
 }
 
-function addDeveloperPages(server: FastifyInstance, context: HttpContext): void {
+function addEventPage(server: FastifyInstance, context: HttpContext): void {
   const { world } = context;
-  server.get(
-    `${DASHBOARD_PATH}/webhooks`,
-    pageHandler(context, async ({ session, view }) => {
-      const endpoints = await listEndpointRows(world.db.root, session.accountId);
-      return webhooksPage(view, endpoints.map(toEndpointView));
-    }),
-  );
-  server.get(
-    `${DASHBOARD_PATH}/webhooks/:endpointId(${idPattern("we")})`,
-    pageHandler(context, async ({ session, view, request, query }) => {
-      const { endpointId } = request.params as { endpointId: string };
-      const endpoint = await getEndpoint(world, { accountId: session.accountId, endpointId });
-      const cursor = query("cursor");
-      const { rows, nextCursor } = await readPage(world, {
-        list: `deliveries ${endpointId}`,
-        owner: session.accountId,
-        limit: PAGE_SIZE,
-        cursor: cursor === "" ? undefined : cursor,
-        readRows: ({ below, limit }) =>
-          listDeliveries(world.db, {
-            endpointNumber: endpoint.number,
-            below,
-            limit,
-            status: undefined,
-            eventId: undefined,
-          }),
-        positionOf: ({ number }) => number,
-      });
-      const deliveries = rows.map(webhookDeliveryRecord).map((record) => {
-        const last = record.attempts.at(-1);
-        const lastAnswer = last === undefined ? null : (last.error ?? String(last.statusCode ?? ""));
-        return { ...record, tries: record.attempts.length, lastAnswer };
-      });
-      return endpointPage(view, toEndpointView(endpoint), { deliveries, nextCursor });
-    }),
-  );
   server.get(
     `${DASHBOARD_PATH}/events`,
     pageHandler(context, async ({ session, view, query }) => {
@@ -131,15 +91,11 @@ function addDeveloperPages(server: FastifyInstance, context: HttpContext): void 
       const shown = events.slice(0, PAGE_SIZE);
       return eventsPage(view, {
         events: shown,
+        isFirstPage: before === "",
         olderThan: events.length > PAGE_SIZE ? (shown.at(-1)?.id ?? null) : null,
       });
     }),
   );
-}
-
-function toEndpointView(row: WebhookEndpoint): EndpointView {
-  const { webhookEndpointId: endpointId, ...record } = webhookEndpointRecord(row);
-  return { ...record, endpointId };
 }
 
 async function sendExport(context: HttpContext, page: PageRequest, format: "csv" | "jsonl") {

@@ -12,6 +12,8 @@ export const MANAGE_WEBHOOKS = "webhooks:manage";
 
 /** What an account's dashboard shows. */
 export const READ_DASHBOARD = "dashboard:read";
+/** What an account's dashboard changes: its webhook endpoints. No key changes a payout. */
+export const MANAGE_DASHBOARD = "dashboard:manage";
 
 /** All scopes of API keys. A key has those that it was created with. */
 export const SCOPES: readonly [string, ...string[]] = [
@@ -21,6 +23,7 @@ export const SCOPES: readonly [string, ...string[]] = [
   MANAGE_WEBHOOKS,
   MANAGE_CHECKOUT,
   READ_DASHBOARD,
+  MANAGE_DASHBOARD,
 ];
 
 /** The scopes of a key that is created without naming any. None of them changes an account's payout. */

@@ -9,7 +9,7 @@ import { merchantMessages, type MerchantMessages, type MerchantTranslator } from
 // What stands around each page of the dashboard, and the pages with one thing on them.
 
 const FILES = "/dashboard";
-const SCRIPT = "keys.js";
+const SCRIPT = "dashboard.js";
 
 const MESSAGES: { readonly [Each in Locale]?: MerchantMessages } = { en: merchantMessages };
 export const MERCHANT_LOCALES: readonly string[] = Object.keys(MESSAGES);
@@ -39,6 +39,8 @@ export type MerchantPage = {
   readonly section: Section | null;
   readonly query?: string;
   readonly content: readonly Child[];
+  /** The answer to a form: no look at its address shows it again. */
+  readonly isAnswer?: boolean;
 };
 
 const PATHS: Readonly<Record<Section, string>> = {
@@ -47,7 +49,10 @@ const PATHS: Readonly<Record<Section, string>> = {
   events: "/dashboard/events",
 };
 
-export function renderMerchantPage(context: MerchantContext, viewer: Viewer, page: MerchantPage): string {
+/** A whole page as elements. A script that keeps an open page up to date gets it in this form. */
+export type DrawnPage = { readonly title: string; readonly body: readonly Child[] };
+
+export function drawMerchantPage(context: MerchantContext, viewer: Viewer, page: MerchantPage): DrawnPage {
   const { t } = context;
   const body = [
     h("a.skip", { href: "#main" }, t.text("skip")),
@@ -60,11 +65,16 @@ export function renderMerchantPage(context: MerchantContext, viewer: Viewer, pag
         "main.main",
         { id: "main", tabindex: "-1" },
         h("div.top", {}, h("h1", {}, page.title), searchForm(context, page.query ?? "")),
+        // Stays empty while the page is up to date. The script writes here.
+        page.isAnswer !== true && h("p.err", { id: "follow", role: "status", "data-lost": t.text("follow.lost") }),
         page.content,
       ),
     ),
   ];
-  const title = t.text("title.page", { page: page.title, account: viewer.accountName });
+  return { title: t.text("title.page", { page: page.title, account: viewer.accountName }), body };
+}
+
+export function toDocument({ t }: MerchantContext, { title, body }: DrawnPage): string {
   return renderDocument({ locale: t.locale, title, filesPath: FILES, script: SCRIPT, body });
 }
 
@@ -152,12 +162,10 @@ export function renderKeySignIn(context: MerchantContext, host: string, problem:
   return lonePage(context, { host, heading: t.text("signIn.title"), what: t.text("signIn.what"), content: form });
 }
 
+export type PageProblem = "notFound" | "limited" | "away" | "foreign" | "scope";
+
 /** A page that says why there is none. */
-export function renderProblem(
-  context: MerchantContext,
-  host: string,
-  problem: "notFound" | "limited" | "away",
-): string {
+export function renderProblem(context: MerchantContext, host: string, problem: PageProblem): string {
   const { t } = context;
   const content = h("p", {}, h("a", { href: "/dashboard" }, t.text("pay.back")));
   return lonePage(context, {

@@ -55,7 +55,12 @@ export function paymentPage(context: MerchantContext, detail: PaymentDetail): Me
       h("div.stack", {}, storyView(context, detail), depositsView(context, detail), settlementsView(context, detail)),
       h("div.stack", {}, inboxView(context, detail)),
     ),
-    h("details.panel.raw", {}, h("summary", {}, t.text("pay.raw")), h("pre.code.wrap", { tabindex: "0" }, detail.raw)),
+    h(
+      "details.panel.raw",
+      {},
+      h("summary", {}, t.text("pay.raw")),
+      h("pre.code.wrap", { id: "record", tabindex: "0" }, detail.raw),
+    ),
   ];
   return { title: payment.merchantReference ?? t.text("list.payment"), section: "payments", content };
 }
@@ -177,10 +182,18 @@ function inboxView({ t }: MerchantContext, { inboxAddress, payoutWallet }: Payme
   return panel(
     { id: "inbox", title: t.text("pay.inbox") },
     inside(
+      h("p.js", {
+        id: "check",
+        role: "status",
+        "data-matches": t.text("check.matches", { fee: "{fee}" }),
+        "data-differs": t.text("check.differs"),
+        "data-other-payout": t.text("check.otherPayout"),
+        "data-unknown": t.text("check.unknown"),
+      }),
       facts(
         [
-          [t.text("pay.inbox.address"), h("span.id.whole", { translate: "no" }, inboxAddress)],
-          [t.text("pay.wallet"), h("span.id.whole", { translate: "no" }, payoutWallet)],
+          [t.text("pay.inbox.address"), h("span.id.whole", { id: "inbox-address", translate: "no" }, inboxAddress)],
+          [t.text("pay.wallet"), h("span.id.whole", { id: "payout-wallet", translate: "no" }, payoutWallet)],
         ],
         "kv",
       ),

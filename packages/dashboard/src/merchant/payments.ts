@@ -1,6 +1,7 @@
 import { h, type Child, type VElement } from "@tributary/checkout/vnode";
 import { amount, idText, inside, moment, panel, tag, type Tone } from "../parts/parts.ts";
 import { wideTable } from "../parts/table.ts";
+import { newerLine } from "./newerLine.ts";
 import type { MerchantContext, MerchantPage } from "./frame.ts";
 
 export type Sum = { readonly decimal: string; readonly symbol: string };
@@ -87,6 +88,7 @@ export function paymentsPage(context: MerchantContext, list: PaymentList): Merch
   const newest = !isFirstPage && h("a.btn", { href: `/dashboard${filterQuery(filters)}` }, t.text("list.newest"));
   const content = [
     filterForm(context, filters, isFiltered),
+    isFirstPage && newerLine(context, `/dashboard${filterQuery(filters)}`),
     panel(
       { id: "payments", title: t.text("list.title"), side },
       rows.length === 0
@@ -155,6 +157,7 @@ function paymentTable({ t, times }: MerchantContext, rows: readonly PaymentRow[]
     { label: t.text("list.created"), isNumber: true },
   ];
   const shown = rows.map((row) => ({
+    id: row.intentId,
     cells: [
       h(
         "a",
