@@ -11,7 +11,8 @@ const TEST_APIS = ["test/support/api.ts", "test/support/remoteGateApi.ts", "test
 /** Files of the operations' folder that measure memory or sockets. */
 const ALONE = "test/http/@(connectionLimits|memory|rawHttp).test.ts";
 const CONCURRENT = "test/http/@(limits|idempotencyKey|createRace).test.ts";
-const PAGES = "test/http/@(checkout|checkoutEvents|checkoutRoutes|checkoutState|dashboard|docs|ops).test.ts";
+const PAGES =
+  "test/http/@(checkout|checkoutEvents|checkoutRoutes|checkoutState|dashboard|dashboardChanges|docs|ops).test.ts";
 
 export const TEST_RUN: TestRunSetup = {
   groups: [
