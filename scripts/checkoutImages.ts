@@ -40,7 +40,10 @@ async function shoot(screen: string, options: SampleOptions): Promise<Buffer> {
     reducedMotion: "reduce",
   });
   const page = await context.newPage();
+  const marks = page.waitForResponse(/marks\.svg$/);
   await openSample(page, screen, options);
+  await marks;
+  await page.evaluate("new Promise((resolve) => setTimeout(() => requestAnimationFrame(resolve)))");
   const image = await page.screenshot({ fullPage: true });
   await context.close();
   return image;

@@ -67,12 +67,16 @@ async function noteUnused(
     where (served_token.chain, served_token.token) = (named.chain, named.token)`.execute(db.root);
 }
 
+/** Above every number. With both ends the planner takes a range for small and reads it by index, as it does of one chain. */
+const NUMBER_MAX = 2n ** 63n - 1n;
+
 /** What has a number at or below the stored ones was read by an earlier call. */
 async function isTokenInUse(
   db: Db,
   { chain, token, unused_intent: intent, unused_movement: movement }: ServedToken,
 ): Promise<boolean> {
-  const isLater = sql`intent.seq > ${intent ?? -1n}::int8`;
+  const isLater = sql`intent.seq > ${intent ?? -1n}::int8 and intent.seq <= ${NUMBER_MAX}::int8`;
+  const isOn = sql`namespace || ':' || reference >= ${chain} and namespace || ':' || reference <= ${chain}`;
   const { rows } = await sql<{ needed: boolean }>`
     select exists (select from intent
         where ${isLater} and payout_namespace || ':' || payout_chain_reference = ${chain} and payout_token = ${token})
@@ -82,8 +86,9 @@ async function isTokenInUse(
       or exists (select from route_set cross join json_array_elements(route_set.hops) as hop
         where hop ->> 'chain' = ${chain} and hop ->> 'mint' = ${token}
           and exists (select from intent where ${isLater} and intent.route_set = route_set.id and intent.hop_recovery is not null))
-      or exists (select from source_inbox where namespace || ':' || reference = ${chain} and token in ('', ${token}))
-      or exists (select from movement where id > ${movement ?? -1n}::int8 and chain = ${chain} and token = ${token})
+      or exists (select from source_inbox where ${isOn} and token in ('', ${token}))
+      or exists (select from movement where id > ${movement ?? -1n}::int8 and id <= ${NUMBER_MAX}::int8
+        and chain = ${chain} and token = ${token})
       as needed`.execute(db.root);
   return rows[0]?.needed === true;
 }

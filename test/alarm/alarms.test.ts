@@ -197,12 +197,12 @@ describe("alarms", () => {
   });
 
   test("a webhook and a command receive each alarm and its end", async () => {
-    const received: { state: string; alarm: string }[] = [];
+    const received: { state: string; alarm: string; runbookUrl: string }[] = [];
     const server = createServer((request, response) => {
       const chunks: Buffer[] = [];
       request.on("data", (chunk: Buffer) => void chunks.push(chunk));
       request.on("end", () => {
-        received.push(JSON.parse(Buffer.concat(chunks).toString("utf8")) as { state: string; alarm: string });
+        received.push(JSON.parse(Buffer.concat(chunks).toString("utf8")) as (typeof received)[number]);
         response.end();
       });
     });
@@ -227,6 +227,8 @@ describe("alarms", () => {
           ["disk_low", "over"],
         ],
       );
+      const { baseUrl } = road.world.config;
+      assert.equal(received[0]?.runbookUrl, `${baseUrl}/docs/operate/alarms#disk_low`);
       assert.deepEqual(
         lines.filter(({ msg }) => msg.includes("not delivered")),
         [],

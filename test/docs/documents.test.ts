@@ -4,7 +4,9 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { renderMarkdown } from "../../src/http/documents/markdown.ts";
 import { OPERATIONS } from "../../src/http/operationList.ts";
+import { ALARMS } from "../../src/kernel/alarm/alarmTable.ts";
 
 // What the documents say about this repository is true in it.
 
@@ -62,6 +64,26 @@ test("every alert rule has a runbook_url, which leads to a page and a heading of
     // The name of an alarm is its heading.
     if (anchor !== "" && anchor !== "{{ $labels.alarm }}") assert.ok(anchorsOf(markdown).has(anchor), rule);
   }
+});
+
+test("an alarm's runbookUrl leads to its own part of the page that the service shows", () => {
+  const page = renderMarkdown(read("docs/operate/alarms.md"));
+  const names = Object.keys(ALARMS);
+  assert.ok(names.length > 20);
+  assert.deepEqual(
+    names.filter((name) => !page.includes(` id="${name}">`)),
+    [],
+  );
+});
+
+test("the table of contents leads to every guide", () => {
+  const contents = read("docs/README.md");
+  const guides = globSync(["integrate/*.md", "operate/*.md"], { cwd: join(ROOT, "docs") });
+  assert.ok(guides.length > 25);
+  assert.deepEqual(
+    guides.filter((guide) => !contents.includes(`](${guide})`)),
+    [],
+  );
 });
 
 test("commands name the service and the key in one way", () => {

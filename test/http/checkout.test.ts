@@ -3,7 +3,8 @@ import { before, test } from "node:test";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { processMovements } from "../../src/deposit/processMovements.ts";
 import { assertFault, DUSD, testApi, UNKNOWN_ID, type Json, type Merchant, type TestApi } from "../support/api.ts";
-import { skipWithoutChromium } from "../support/browser.ts";
+import { openWithoutCookies, skipWithoutChromium, skipWithoutSettings } from "../support/browser.ts";
+import { temporaryFolder } from "../support/cli.ts";
 import { sharedBrowser } from "../support/sharedBrowser.ts";
 import { randomAddress, TEST_CHAIN } from "../support/intents.ts";
 import { recordMovements, setHead } from "../support/movements.ts";
@@ -200,6 +201,33 @@ test("a browser that says it keeps cookies and drops them follows the payment al
     assert.deepEqual(await context.cookies(), []);
   });
 });
+
+test(
+  "a browser whose owner blocks cookies and storage follows the payment",
+  { skip: skipWithoutSettings },
+  async () => {
+    const created = await merchant.createIntent({ priceUnits: PRICE, oneTime: true });
+    const folder = temporaryFolder();
+    const context = await openWithoutCookies(folder.path);
+    try {
+      const page = await context.newPage();
+      const errors: string[] = [];
+      page.on("pageerror", (error) => errors.push(error.message));
+      await setHead(api.world.db, TEST_CHAIN, { number: 50n });
+      await openReady(page, created);
+      await assert.rejects(page.evaluate("sessionStorage.length"), /Access is denied/);
+      assert.deepEqual(await context.cookies(), []);
+      await recordTransfer(created.intentId, { chainTx: "0xc2", amountUnits: 10_000_000n, block: 51n });
+      await screen(page, "underpaid");
+      await page.reload();
+      await screen(page, "unknown");
+      assert.deepEqual(errors, []);
+    } finally {
+      await context.close();
+      folder.remove();
+    }
+  },
+);
 
 test("an address that does not follow from the terms is never shown", { skip }, async () => {
   const created = await merchant.createIntent({ priceUnits: PRICE });

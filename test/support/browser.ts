@@ -1,6 +1,7 @@
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import process from "node:process";
-import { chromium, type Browser } from "playwright-core";
+import { chromium, type Browser, type BrowserContext } from "playwright-core";
 
 /** The first draws no windows around its pages, and takes a third of the processor time. */
 const PLACES = [
@@ -27,6 +28,24 @@ export const skipWithoutChromium: string | false =
   findChromium() === undefined && process.env["CI"] !== "true"
     ? "no Chromium found: install it or set CHROMIUM_PATH"
     : false;
+
+/** The headless shell knows no settings of a person. */
+const WITH_SETTINGS = PLACES.slice(1).find((path) => existsSync(path));
+
+/** The reason to skip a test of a browser with settings; false when one exists. */
+export const skipWithoutSettings: string | false =
+  WITH_SETTINGS === undefined ? "no Chromium with settings found: the headless shell has none" : false;
+
+/** A browser whose owner blocks all cookies, and with them every storage. `folder` is empty. */
+export async function openWithoutCookies(folder: string): Promise<BrowserContext> {
+  mkdirSync(join(folder, "Default"));
+  const settings = { profile: { default_content_setting_values: { cookies: 2 } } };
+  writeFileSync(join(folder, "Default", "Preferences"), JSON.stringify(settings));
+  return chromium.launchPersistentContext(folder, {
+    executablePath: WITH_SETTINGS ?? "",
+    args: ["--no-sandbox", "--disable-dev-shm-usage"],
+  });
+}
 
 export async function openBrowser(): Promise<Browser> {
   const executablePath = findChromium();
