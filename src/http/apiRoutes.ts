@@ -34,7 +34,8 @@ export function addApiRoutes(server: FastifyInstance, context: HttpContext): voi
           reply,
           readShape: parseInput,
         });
-        const limits = limitsOf(validated.account);
+        const { limit_multiple: multiple } = validated.account;
+        const limits = () => computeLimits(multiple);
         const result = await operation.handle(context.world, { ...validated, limits });
         if ("stream" in result) {
           await context.feedStreams.send(
@@ -60,7 +61,7 @@ async function checkCaller({ world }: HttpContext, operation: Operation, { raw }
 }
 
 /** The rate limits of every operation, as high as the operator has raised them for the account. */
-function limitsOf({ limit_multiple: multiple }: Pick<AccountRow, "limit_multiple">): RateLimit[] {
+function computeLimits(multiple: number): readonly RateLimit[] {
   return OPERATIONS.map(({ operationId, perMinute, perMinuteAndIntent = null }) => ({
     operationId,
     perMinute: perMinute * multiple,

@@ -12,8 +12,8 @@ export type ValidatedRequest<Body = unknown, Parameters = Readonly<Record<string
   readonly account: AccountRow;
   /** The scopes of the key. */
   readonly scopes: readonly string[];
-  /** The rate limits of every operation. */
-  readonly limits: readonly RateLimit[];
+  /** Computes the rate limits of every operation. Few requests ask for them. */
+  readonly limits: () => readonly RateLimit[];
   /** The decoded `{id}` of the path; empty when the path has none. */
   readonly id: string;
   readonly query: Parameters;

@@ -16,6 +16,6 @@ export async function readAccount(
     brand: { accent, accentDark, radius, font, logo: logo === null ? null : toDataUrl(logo) },
     support,
     scopes,
-    limits,
+    limits: [...limits()],
   };
 }
