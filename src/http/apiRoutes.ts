@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { assert } from "../kernel/assert.ts";
 import type { FaultCode } from "../kernel/faults.ts";
 import { authenticate } from "../merchant/keys/authenticate.ts";
-import type { AccountRow } from "../merchant/store.ts";
 import { checkScope } from "./checks/checkScope.ts";
 import { validateRequest } from "./checks/validateRequest.ts";
 import type { HttpContext } from "./httpContext.ts";
