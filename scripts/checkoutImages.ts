@@ -40,10 +40,9 @@ async function shoot(screen: string, options: SampleOptions): Promise<Buffer> {
     reducedMotion: "reduce",
   });
   const page = await context.newPage();
-  const marks = page.waitForResponse(/marks\.svg$/);
   await openSample(page, screen, options);
-  await marks;
-  await page.evaluate("new Promise((resolve) => setTimeout(() => requestAnimationFrame(resolve)))");
+  const marks = page.locator(".mark");
+  if ((await marks.count()) > 0) await marks.locator("path").first().waitFor({ state: "attached" });
   const image = await page.screenshot({ fullPage: true });
   await context.close();
   return image;
