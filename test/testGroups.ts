@@ -43,7 +43,7 @@ export const TEST_RUN: TestRunSetup = {
         "test/architecture.test.ts",
         "test/client/{generated,webhooks}.test.ts",
         "test/docs/*.test.ts",
-        "test/networks/*.test.ts",
+        "test/networks/{catalogue,refused}.test.ts",
         "contracts/test/{pages,mutants,passed}.test.ts",
         "test/sim/{chain/**,parseArguments.test.ts}",
         "test/tools/deepShares.test.ts",
@@ -95,6 +95,7 @@ export const TEST_RUN: TestRunSetup = {
     {
       name: "chain",
       files: [
+        "test/networks/doctorNetwork.test.ts",
         "src/chain/{checkedReader,rpc/*,evm/*,evm/bridge/*,evm/rpc/*,evm/send/!(nonceRecovery),solana/*}.test.ts",
       ],
       isShared: true,

@@ -5,7 +5,8 @@ import { checksumAddress } from "@tributary/inbox/checksum";
 import type { Hex } from "@tributary/inbox/terms";
 import type { Network, NetworkToken } from "../../src/config/networks/network.ts";
 import { attestationOf, attestationSources } from "./attestation.ts";
-import { FACTS, FINALITY, REFUSED_IDS, ROLLUP_TIMES, type Fact } from "./facts.ts";
+import { findRefusedNetwork } from "../../src/config/networks/refused.ts";
+import { FACTS, FINALITY, ROLLUP_TIMES, type Fact } from "./facts.ts";
 import { ISSUER, type IssuerChain } from "./issuer.ts";
 import { solanaNetworks } from "./solanaNetworks.ts";
 import type { SourceKey } from "./sources.ts";
@@ -42,7 +43,7 @@ class NetworkBuilder {
 
 export function buildNetworks(): Network[] {
   const issued = ISSUER.chains.filter(
-    (chain) => chain.kind === "evm" && chain.cctp !== null && !REFUSED_IDS.includes(chain.chainId ?? 0),
+    (chain) => chain.kind === "evm" && chain.cctp !== null && findRefusedNetwork(chain.chainId ?? 0) === undefined,
   );
   const evm = [...issued.map((chain) => buildEvm(chain.chainId ?? 0, chain)), ...EXTRA_IDS.map((id) => buildEvm(id))];
   const order = (network: Network) => (network.environment === "live" ? 0 : 1);

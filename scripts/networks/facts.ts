@@ -193,6 +193,3 @@ export const FACTS: Readonly<Record<number, NetworkFacts>> = {
   81_224: { name: "Codex" },
   51: { name: "XDC Apothem" },
 };
-
-/** Networks that need another kind of chain, with the sentence with which they are refused. By EIP-155 id. */
-export const REFUSED_IDS: readonly number[] = [5_042, 5_042_002];

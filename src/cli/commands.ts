@@ -32,6 +32,7 @@ import { rescan } from "./chains/rescan.ts";
 import { opsLink } from "./service/opsLink.ts";
 import { status } from "./service/status.ts";
 import { watchStatus } from "./chains/watch.ts";
+import { networksList, networksShow } from "./chains/networks.ts";
 import { doctor } from "./service/doctor.ts";
 import { hubDeploy, hubStatus, recover, verify } from "./offlineCommands.ts";
 import { ledgerBalances, ledgerExport } from "./chains/ledger.ts";
@@ -85,6 +86,8 @@ export const COMMANDS: readonly Command[] = [
   status,
   watchStatus,
   doctor,
+  networksList,
+  networksShow,
   verify,
   recover,
   hubStatus,

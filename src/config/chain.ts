@@ -11,6 +11,7 @@ import { caip2 } from "../kernel/caip.ts";
 import { findGasKeyFile, readGasAccount, readGasKey, type KeyUse } from "./gasKey.ts";
 import { readAgreement } from "./agreement.ts";
 import { findKnownChain, MAX_FEE_PER_GAS_DEFAULT } from "./knownChains.ts";
+import { findRefusedNetwork, refusalOf } from "./networks/refused.ts";
 import { readHints } from "./operate/hints.ts";
 import { readCctpV2, rejectUnbridgeable } from "./routes/cctpV2.ts";
 import * as rules from "./rules.ts";
@@ -93,6 +94,8 @@ export function readChain(value: unknown, path: string, context: ChainContext): 
   }
   const section = readSection(value, { path, known: CHAIN_KEYS });
   const chainId = readField(section, "chainId", rules.wholeNumber(1, Number.MAX_SAFE_INTEGER));
+  const refused = findRefusedNetwork(chainId);
+  if (refused !== undefined) throw new ConfigError(`${path}.chainId: ${refusalOf(refused)}`);
   const known = findKnownChain(chainId);
   requireEnvironmentMatch(section, chainId, context.environment);
   const rpcUrls = readList(section, "rpcUrls", readUrl);

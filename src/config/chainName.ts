@@ -38,3 +38,13 @@ export function resolveChainId(typed: string): NamedChain | undefined {
   const { slug, name } = findKnownChain(chainId) ?? { slug: String(chainId), name: `Chain ${chainId}` };
   return { caip2: caip2("eip155", String(chainId)), chainId, slug, name };
 }
+
+/** The error sentence for a name that no network of the catalogue has. */
+export function unknownNetworkMessage(networks: readonly NamedChain[], typed: string): string {
+  const meant = closestMatch(
+    typed,
+    networks.map(({ slug }) => slug),
+  );
+  const remedy = meant === undefined ? "`tributary networks list` shows all." : `did you mean ${meant}?`;
+  return `The catalogue has no network ${typed}; ${remedy}`;
+}

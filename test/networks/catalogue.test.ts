@@ -9,10 +9,10 @@ import type { Hex } from "@tributary/inbox/terms";
 import { Ajv } from "ajv";
 import * as viemTokens from "viem/tokens";
 import { findViemChain } from "../../scripts/networks/buildNetworks.ts";
-import { REFUSED_IDS } from "../../scripts/networks/facts.ts";
 import { ISSUER, type IssuerChain } from "../../scripts/networks/issuer.ts";
 import { renderFiles } from "../../scripts/networks/writeNetworks.ts";
 import { NETWORK_SOURCES, NETWORKS, type Network } from "../../src/config/networks/network.ts";
+import { findRefusedNetwork } from "../../src/config/networks/refused.ts";
 import { findKnownChain } from "../../src/config/knownChains.ts";
 import { networkSchema } from "./networkSchema.ts";
 
@@ -57,7 +57,9 @@ test("names, ids and domains are unique, and addresses are written with their ch
 });
 
 test("every chain of the issuer's table with CCTP is in the catalogue, but those that are refused", () => {
-  const served = ISSUER.chains.filter(({ cctp, chainId }) => cctp !== null && !REFUSED_IDS.includes(chainId ?? 0));
+  const served = ISSUER.chains.filter(
+    ({ cctp, chainId }) => cctp !== null && findRefusedNetwork(chainId ?? 0) === undefined,
+  );
   assert.equal(served.length, 50);
   for (const chain of served) {
     const network = NETWORKS.find((each) => isOf(each, chain)) ?? assert.fail(`${chain.key} is missing`);

@@ -1,6 +1,7 @@
 import type { Command, CommandInput } from "../command.ts";
 import { UsageError } from "../../operator/errors.ts";
 import { CONFIG_OPTION, openOperatorClient } from "../operatorClient.ts";
+import { checkNetworks } from "../chains/checkNetworks.ts";
 import type { Finding } from "../../operator/doctor/finding.ts";
 import { toJson, type Terminal } from "../../operator/process/terminal.ts";
 
@@ -15,9 +16,19 @@ export const doctor: Command = {
       value: "COUNT",
       summary: "with --ledger: number of inboxes to compare, newest first; default all",
     },
+    network: {
+      value: "NETWORK|all",
+      summary: "instead compare a public network's entry in the catalogue with the chain; all: each configured one",
+    },
+    rpc: { value: "URL", summary: "with --network: ask this node; default the configured ones, else the public ones" },
     ...CONFIG_OPTION,
   },
-  examples: ["tributary doctor", "tributary doctor --ledger", "tributary doctor --config my.json --json"],
+  examples: [
+    "tributary doctor",
+    "tributary doctor --ledger",
+    "tributary doctor --network base",
+    "tributary doctor --config my.json --json",
+  ],
   run: runDoctor,
 };
 
@@ -31,6 +42,11 @@ async function runDoctor(input: CommandInput): Promise<number> {
 async function fetchFindings(input: CommandInput): Promise<Finding[]> {
   const { inboxes } = input.values;
   const isLedger = input.flags.has("ledger");
+  if (input.values["network"] !== undefined) {
+    if (isLedger) throw new UsageError("--network and --ledger are two checks: give one of them.");
+    return checkNetworks(input);
+  }
+  if (input.values["rpc"] !== undefined) throw new UsageError("--rpc needs --network.");
   if (inboxes !== undefined && !isLedger) throw new UsageError("--inboxes needs --ledger.");
   const operator = await openOperatorClient(input);
   try {
