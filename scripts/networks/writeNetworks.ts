@@ -4,6 +4,7 @@
  */
 import { writeFileSync } from "node:fs";
 import { buildNetworks } from "./buildNetworks.ts";
+import { renderPages } from "./renderPages.ts";
 import { renderCatalogue, renderCctpChains, renderTestnets } from "./render.ts";
 
 /** The content of each file, by its path in the repository. */
@@ -13,6 +14,7 @@ export function renderFiles(): Map<string, string> {
     ["src/config/networks/networks.generated.json", renderCatalogue(networks)],
     ["packages/inbox/src/networks/cctpV2Chains.generated.ts", renderCctpChains(networks)],
     ["config/testnets.json", renderTestnets(networks)],
+    ...renderPages(networks),
   ]);
 }
 

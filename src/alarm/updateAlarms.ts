@@ -12,6 +12,7 @@ import type { ActiveAlarm, AlarmCondition } from "./alarm.ts";
 import { checkBridge } from "./checkBridge.ts";
 import { checkChain } from "./checkChain.ts";
 import { checkHost } from "./checkHost.ts";
+import { checkNetworks } from "./checkNetworks.ts";
 import { checkRows } from "./checkRows.ts";
 import { sendAlarm } from "./sendAlarm.ts";
 
@@ -21,7 +22,7 @@ const INCIDENT_MS = 3_600_000;
 const FRESH_MS = 20_000;
 
 /** `checks`: what was found about the checks themselves. */
-type CheckName = "rows" | "chains" | "bridge" | "host" | "incidents" | "checks";
+type CheckName = "rows" | "chains" | "networks" | "bridge" | "host" | "incidents" | "checks";
 type AlarmEntry = ActiveAlarm & { readonly check: CheckName; readonly until?: Date };
 type AlarmRegistry = {
   entries: Map<string, AlarmEntry>;
@@ -73,6 +74,7 @@ const CHECKS: ReadonlyMap<CheckName, Check> = new Map<CheckName, Check>([
   ["bridge", async (world) => checkBridge(world)],
   ["rows", checkRows],
   ["chains", checkChains],
+  ["networks", checkNetworks],
 ]);
 
 /** What each check found. One that fails is left out, so that its alarms stay as they are. */

@@ -17,6 +17,11 @@ export type Chain = {
    */
   readonly payerReader?: ChainReader;
   readonly sender: ChainSender;
+  /**
+   * What differs from the network's entry in the catalogue, one sentence each; undefined for a network that is not in
+   * it. Absent on kinds of chains that compare nothing. Throws ProviderFailed.
+   */
+  readonly findDifferences?: () => Promise<string[] | undefined>;
   /** Providers that push new heads; often empty. */
   readonly feeds: readonly HeadFeed[];
 };

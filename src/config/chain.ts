@@ -98,7 +98,7 @@ export function readChain(value: unknown, path: string, context: ChainContext): 
   if (refused !== undefined) throw new ConfigError(`${path}.chainId: ${refusalOf(refused)}`);
   const known = findKnownChain(chainId);
   requireEnvironmentMatch(section, chainId, context.environment);
-  const rpcUrls = readList(section, "rpcUrls", readUrl);
+  const rpcUrls = readList(section, "rpcUrls", (value, path) => readUrl(value, path, context.variables));
   const tokens = readList(section, "tokens", readToken);
   for (const key of ["address", "slug", "symbol"] as const) {
     rejectDuplicates(tokens, { path: `${path}.tokens`, key, of: (token) => token[key] });
@@ -160,8 +160,20 @@ function requireEnvironmentMatch(section: ConfigSection, chainId: number, enviro
   );
 }
 
-export function readUrl(value: unknown, path: string): string {
-  return readSecretUrl(value, path, rules.webUrl);
+/** A URL, in which `${NAME}` stands for an environment variable, so that no provider's key stands in the file. */
+export function readUrl(value: unknown, path: string, variables: ProcessEnvironment): string {
+  const url =
+    typeof value === "string"
+      ? value.replaceAll(/\$\{([A-Z_][A-Z0-9_]*)\}/g, (_, name: string) => readUrlVariable(name, path, variables))
+      : value;
+  return readSecretUrl(url, path, rules.webUrl);
+}
+
+function readUrlVariable(name: string, path: string, variables: ProcessEnvironment): string {
+  const text = variables[name];
+  if (text === undefined || text === "")
+    throw new ConfigError(`${path}: the environment variable ${name} is not set; it holds a part of this URL.`);
+  return text;
 }
 
 export function readWsUrl(value: unknown, path: string): string {

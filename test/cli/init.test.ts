@@ -5,6 +5,7 @@ import { after, test } from "node:test";
 import type { Hex } from "@tributary/inbox/terms";
 import { privateKeyToAccount } from "viem/accounts";
 import { loadConfig } from "../../src/config/loadConfig.ts";
+import { NETWORKS } from "../../src/config/networks/network.ts";
 import { runCli, temporaryFolder } from "../support/cli.ts";
 
 // `tributary init` as an operator uses it, and `serve --check` of what it wrote.
@@ -78,7 +79,7 @@ test("init takes URLs without a name for a single chain, and names the chains it
     "http://127.0.0.1:1",
   ]);
   assert.match(two.err, /entries of the form CHAIN=URL/);
-  assert.match((await runCli(["init", "--help"])).out, /base, .*to test .*sepolia/s);
+  assert.match((await runCli(["init", "--help"])).out, /such as base,arbitrum,solana; `tributary networks list`/);
 });
 
 test("init asks each question, explains what it does not accept, and writes live settings", async () => {
@@ -109,7 +110,7 @@ test("init asks each question, explains what it does not accept, and writes live
     /Give URLs of 2 hosts for optimism, because one provider alone would decide/,
     /Give a URL that begins with https:\/\//,
     /Give a URL without a password/,
-    /Give entries of the form CHAIN=DOLLARS, with chains of --chains, or none/,
+    /Give entries such as ETH=3000 or base=3000, with coins or chains of --chains, or none/,
     /correct checksum/,
   ])
     assert.match(err, explanation);
@@ -142,10 +143,79 @@ test("init asks each question, explains what it does not accept, and writes live
   assert.match(readFileSync(file, "utf8"), /^ {2}\/\/ "alarms":/m);
 });
 
+const LIVE_SLUGS = NETWORKS.filter(({ environment, kind }) => environment === "live" && kind === "evm").map(
+  ({ slug }) => slug,
+);
+
+test("init writes Base, Arbitrum and a listed Solana from the catalogue, with the minimums of one price", async () => {
+  const file = newFile();
+  const words = ["init", file, "--yes", "--json", "--environment", "live", "--chains", "base,arbitrum,solana"];
+  const options = ["--usd", "ETH=6000", "--base-url", "https://pay.example", "--fee-recipient", WALLET];
+  const { code, out, err } = await runCli([...words, ...options]);
+  assert.equal(code, 0, err);
+  const { requiredVariables } = JSON.parse(out) as { requiredVariables: string[] };
+  assert.deepEqual(requiredVariables, [
+    "TRIBUTARY_DATABASE_URL",
+    "TRIBUTARY_GAS_KEY_BASE",
+    "TRIBUTARY_GAS_KEY_ARBITRUM",
+  ]);
+  const config = loadConfig(file, {
+    TRIBUTARY_DATABASE_URL: "postgres://db/x",
+    TRIBUTARY_GAS_KEY_BASE: KEY,
+    TRIBUTARY_GAS_KEY_ARBITRUM: KEY,
+  });
+  assert.deepEqual(
+    config.chains.map(({ slug, native, rpcUrls, tokens: [usdc] }) => [
+      slug,
+      native.usd,
+      rpcUrls.length,
+      usdc?.minimumUnits,
+    ]),
+    [
+      ["base", "6000", 2, 50_000n],
+      ["arbitrum", "6000", 2, 70_000n],
+    ],
+  );
+  assert.deepEqual(
+    config.solanaChains?.map(({ slug, tokens: [usdc] }) => [slug, usdc?.isRail]),
+    [["solana", false]],
+  );
+});
+
+test("init writes a Solana that settles once its program is named, and keys of providers stay out of the file", async () => {
+  const file = newFile();
+  const program = "So1nE8iSFcGHGJD9b4xNjsCDeAXsA6tDLqiaZ6WGp3j";
+  const fees = "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM";
+  const urls = "https://a.example/${SOLANA_KEY},https://b.example/${SOLANA_KEY}";
+  const words = ["init", file, "--yes", "--json", "--environment", "live", "--chains", "solana", "--rpc-urls", urls];
+  const options = ["--base-url", "https://pay.example", "--fee-recipient", WALLET];
+  const { code, out, err } = await runCli([
+    ...words,
+    ...options,
+    "--solana-program",
+    program,
+    "--solana-fee-recipient",
+    fees,
+  ]);
+  assert.equal(code, 0, err);
+  const { requiredVariables } = JSON.parse(out) as { requiredVariables: string[] };
+  assert.deepEqual(requiredVariables, ["TRIBUTARY_DATABASE_URL", "SOLANA_KEY", "TRIBUTARY_FEE_PAYER_SOLANA"]);
+  const variables = { TRIBUTARY_DATABASE_URL: "postgres://db/x", SOLANA_KEY: "secret" };
+  const config = loadConfig(file, variables, { keys: "optional" });
+  assert.deepEqual(
+    config.chains.map(({ slug, rpcUrls }) => [slug, ...rpcUrls]),
+    [["solana", "https://a.example/secret", "https://b.example/secret"]],
+  );
+  assert.equal(config.defaultRail, "solana:usdc");
+  assert.throws(() => loadConfig(file, { TRIBUTARY_DATABASE_URL: "postgres://db/x" }, { keys: "optional" }), {
+    message: "chains[0].rpcUrls[0]: the environment variable SOLANA_KEY is not set; it holds a part of this URL.",
+  });
+});
+
 test("every network that init offers gives a file that loads", async () => {
   const cases = [
-    ["test", "base-sepolia,sepolia"],
-    ["live", "ethereum,optimism,polygon,base,arbitrum,avalanche"],
+    ["test", "base-sepolia,sepolia,polygon-amoy,monad-testnet"],
+    ["live", LIVE_SLUGS.join()],
   ] as const;
   for (const [environment, chains] of cases) {
     const file = newFile();
@@ -193,8 +263,21 @@ test("a folder of another user is refused in one line, without a stack", async (
 const REFUSED: [words: string[], message: RegExp][] = [
   [[], /No answer: give --environment, or --yes for the defaults\./],
   [["--environment", "prod"], /^error: --environment must be test or live\./],
-  [["--yes", "--environment", "live"], /^error: --rpc-urls is missing: give JSON-RPC URLs/],
-  [["--yes", "--chains", "dev-one"], /^error: --chains must be chains of .*base-sepolia/],
+  [["--yes", "--environment", "live", "--chains", "optimism"], /^error: --rpc-urls is missing: give JSON-RPC URLs/],
+  [["--yes", "--environment", "live"], /^error: --base-url is missing/],
+  [
+    ["--yes", "--chains", "dev-one"],
+    /^error: --chains must be networks of the catalogue\. The catalogue has no network dev-one/,
+  ],
+  [
+    ["--yes", "--chains", "base"],
+    /^error: --chains must be networks of the catalogue\. Base is a real network, and the env/,
+  ],
+  [
+    ["--yes", "--chains", "arc-testnet"],
+    /^error: --chains must be networks of the catalogue\. Arc Testnet \(5042002\) needs an/,
+  ],
+  [["--yes", "--solana-program", "none"], /^error: --solana-program has no meaning here/],
   [["--yes", "--database", "postgres://u:pw@h/d"], /^error: --database must be a URL without a password/],
   [["--yes", "--fee-bps", "1001"], /^error: --fee-bps must be a whole number from 0 to 1000\./],
   [

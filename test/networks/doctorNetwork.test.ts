@@ -3,17 +3,27 @@ import { after, before, test } from "node:test";
 import { cctpV2AdapterAddress } from "@tributary/inbox/cctpV2Adapter";
 import { hubAddress } from "@tributary/inbox/hub";
 import type { Hex } from "@tributary/inbox/terms";
+import { pino } from "pino";
+import { checkNetworks } from "../../src/alarm/checkNetworks.ts";
+import type { Catalog } from "../../src/catalog/catalog.ts";
 import { compareNetwork, type ComparedNode } from "../../src/chain/evm/network/compareNetwork.ts";
 import { measureSlotGas } from "../../src/chain/evm/network/probes.ts";
+import { createEvmChain } from "../../src/chain/evm/openEvmChain.ts";
 import { openEvmNode } from "../../src/chain/evm/rpcNode.ts";
+import { openForeignAccount } from "../../src/chain/evm/send/gasAccount.ts";
 import { ProviderFailed } from "../../src/chain/reader.ts";
+import type { Config } from "../../src/config/config.ts";
 import { findNetwork, type Network } from "../../src/config/networks/network.ts";
 import { startAnvil } from "../../src/dev/chains/anvil.ts";
+import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { ProcessMemory } from "../../src/kernel/processMemory.ts";
 import { runCli } from "../support/cli.ts";
 import { startDressedChain, type DressedChain } from "./dressedChain.ts";
 
 // `tributary doctor --network` on a local chain dressed as Base.
 
+const HOUR_MS = 3_600_000;
 const BASE = findNetwork("eip155:8453") as Network;
 const [USDC] = BASE.tokens;
 let chain: DressedChain;
@@ -153,6 +163,34 @@ test("a dear storage slot and a missing tag are sentences", async () => {
     "Base knows no safe block, on which its finality rests in the catalogue.",
   ]);
   assert.equal(await measureSlotGas(node), 22_100n);
+});
+
+test("drift is an alarm of the chain, found within the hour and over once the chain is as before", async () => {
+  let nowMs = 0;
+  const clock = { ...systemClock, monotonicMs: () => nowMs };
+  const evm = createEvmChain(
+    {
+      nodes: [nodeOf(chain.rpcUrl)],
+      gasAccount: openForeignAccount(DEV_ACCOUNTS.operator.address),
+      tokens: [address().toLowerCase()],
+    },
+    { clock, log: pino({ level: "silent" }) },
+  );
+  const world = { chains: new Map([[evm.caip2, evm]]), clock, memory: new ProcessMemory() };
+  const config = {} as Config;
+  const catalog = { chains: [] } as unknown as Catalog;
+  const check = () => checkNetworks({ ...world, config, catalog });
+  assert.deepEqual(await check(), []);
+  const id = await chain.client.snapshot();
+  await chain.setAnswer(BASE.cctp?.transmitter ?? "", "0x07");
+  assert.deepEqual(await check(), [], "a chain is compared once an hour");
+  nowMs += HOUR_MS;
+  const [alarm, ...others] = await check();
+  assert.deepEqual([alarm?.alarm, alarm?.facts["chain"], others], ["network_differs", BASE.caip2, []]);
+  assert.match(String(alarm?.facts["reason"]), /has CCTP domain 7, and the catalogue has 6\.$/);
+  await chain.client.revert({ id });
+  nowMs += HOUR_MS;
+  assert.deepEqual(await check(), []);
 });
 
 const REFUSED: readonly [words: string[], message: RegExp][] = [

@@ -35,7 +35,8 @@ export async function startDressedChain(caip2: string): Promise<DressedChain> {
   return dressed;
 }
 
-function dressing({ client, usdc, send }: TestChain): Pick<DressedChain, "setToken" | "setAnswer"> {
+function dressing(chain: TestChain): Pick<DressedChain, "setToken" | "setAnswer"> {
+  const { client, usdc } = chain;
   return {
     async setToken({ address, symbol, decimals }) {
       const implementation = await client.getStorageAt({ address: usdc.address, slot: IMPLEMENTATION_SLOT });
@@ -47,7 +48,7 @@ function dressing({ client, usdc, send }: TestChain): Pick<DressedChain, "setTok
         functionName: "initialize",
         args: [symbol, symbol, "USD", decimals, issuer, issuer, issuer, issuer],
       });
-      await send(DEV_ACCOUNTS.issuer, [{ to: address as Hex, data }]);
+      await chain.send(DEV_ACCOUNTS.issuer, [{ to: address as Hex, data }]);
     },
     async setAnswer(address, word) {
       const bytecode = concat(["0x7f", pad(word, { size: 32 }), `0x${RETURN_WORD}`]);

@@ -9,6 +9,7 @@ import type { HeadFeed } from "../headFeed.ts";
 import { toMessageAccount } from "@tributary/inbox/burnMessage";
 import type { BridgeContracts } from "./bridge/provenCrossings.ts";
 import { EvmProviders } from "./evmProviders.ts";
+import { findNetworkDifferences } from "./network/compareNetwork.ts";
 import type { EvmNode } from "./node.ts";
 import { openNewHeadsFeed } from "./rpc/newHeadsFeed.ts";
 import { openEvmNode } from "./rpcNode.ts";
@@ -34,7 +35,8 @@ export function openEvmChain(config: EvmChainConfig, world: EvmChainWorld, chain
   const gasAccount = openConfiguredAccount(config);
   const { maxFeePerGas } = config;
   const transmitter = bridge && { transmitter: bridge.transmitter as Hex };
-  return createEvmChain({ nodes: [first, ...others], gasAccount, feeds, maxFeePerGas, ...transmitter }, world);
+  const tokens = config.tokens.map(({ address }) => address);
+  return createEvmChain({ nodes: [first, ...others], gasAccount, feeds, maxFeePerGas, tokens, ...transmitter }, world);
 }
 
 function openConfiguredAccount({ name, gasKey, gasAccount: address }: EvmChainConfig): GasAccount {
@@ -70,14 +72,17 @@ type EvmChainParts = {
   feeds?: readonly HeadFeed[];
   /** The fee ceiling in wei per gas. Absent: that of an unknown network. */
   maxFeePerGas?: bigint;
+  /** The addresses of the configured tokens, in lower case. */
+  tokens?: readonly string[];
   /** The contract that receives a bridge's messages. Absent: no bridge is used. */
   transmitter?: Hex;
 };
 
 /** Builds an EVM chain from its nodes and the account that pays gas. */
 export function createEvmChain(parts: EvmChainParts, world: EvmChainWorld): Chain {
-  const { nodes, gasAccount, feeds = [], ...options } = parts;
+  const { nodes, gasAccount, feeds = [], tokens = [], ...options } = parts;
   const providers = new EvmProviders(nodes, world);
   const sender = new EvmSender(createSenderContext(providers, gasAccount, options));
-  return { caip2: providers.caip2, readers: nodes, providers, sender, feeds };
+  const findDifferences = () => findNetworkDifferences(providers, tokens);
+  return { caip2: providers.caip2, readers: nodes, providers, sender, feeds, findDifferences };
 }

@@ -1,4 +1,5 @@
 import { Pool } from "undici";
+import { findRpcFamily } from "../../config/networks/rpcFamilies.ts";
 import { ProviderFailed } from "../reader.ts";
 import { readAnswer } from "./answerLimits.ts";
 import { toHttpError, isBatchRefused, RpcError, type HttpErrorResponse } from "./rpcError.ts";
@@ -50,12 +51,13 @@ export class JsonRpcClient {
   readonly #redact: (text: string) => string;
   readonly #headers: Record<string, string>;
   readonly #timeoutMs: number;
-  /** Calls per batch; 1 with a provider that takes no batches. */
-  #batchMax = BATCH_MAX;
+  /** Calls per batch; 1 with a provider that takes no batches. Known families begin within their own limit. */
+  #batchMax: number;
 
   constructor({ url, timeoutMs, connectionsMax }: JsonRpcClientOptions) {
     const target = new URL(url);
     this.host = target.host;
+    this.#batchMax = Math.min(BATCH_MAX, findRpcFamily(target.hostname)?.batchCalls ?? BATCH_MAX);
     this.#path = `${target.pathname}${target.search}`;
     this.#redact = redactUrlSecrets(target);
     this.#headers = { "content-type": "application/json", ...basicAuthorization(target) };

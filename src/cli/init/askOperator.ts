@@ -24,11 +24,20 @@ export async function readSettings(input: Input): Promise<InitSettings> {
   };
   try {
     const answers: Record<string, unknown> = {};
-    for (const prompt of PROMPTS) answers[prompt.name] = await answerPrompt(prompt, { input, answers, readLine });
+    for (const prompt of PROMPTS)
+      if (isAsked(prompt, { input, answers }))
+        answers[prompt.name] = await answerPrompt(prompt, { input, answers, readLine });
     return answers as InitSettings;
   } finally {
     lines.close();
   }
+}
+
+/** Throws UsageError for an option that the other settings leave without a meaning. */
+function isAsked(prompt: AnyPrompt, { input, answers }: Omit<Context, "readLine">): boolean {
+  if (prompt.isAsked?.(answers) !== false) return true;
+  if (input.values[prompt.option] === undefined) return false;
+  throw new UsageError(`--${prompt.option} has no meaning here: it is ${prompt.summary}.`);
 }
 
 type Context = { input: Input; answers: Partial<InitSettings>; readLine: ReadLine };

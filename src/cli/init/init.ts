@@ -7,13 +7,13 @@ import { toJson } from "../../operator/process/terminal.ts";
 import type { Command, CommandInput } from "../command.ts";
 import { readSettings } from "./askOperator.ts";
 import { renderConfig } from "./renderConfig.ts";
-import { gasKeyVariable, PROMPTS, type InitSettings } from "./settings.ts";
+import { gasKeyVariable, listWatched, PROMPTS, type InitSettings } from "./settings.ts";
 
 const FILE_DEFAULT = "tributary.json";
 /** The file may hold the keys of providers. */
 const OWNER_ONLY_MODE = 0o600;
-/** Stands for keys and the database that the operator sets later. */
-const PLACEHOLDER_KEY = `0x${"1a".repeat(32)}`;
+/** Stand for keys of providers and the database that the operator sets later. */
+const PLACEHOLDER_KEY = "key";
 const PLACEHOLDER_DATABASE = "postgres://placeholder/placeholder";
 
 export const init: Command = {
@@ -28,7 +28,7 @@ export const init: Command = {
   examples: [
     "tributary init",
     "tributary init testnets.json --yes --chains base-sepolia,sepolia",
-    "tributary init live.json --environment live --chains base,optimism --fee-bps 50",
+    "tributary init live.json --environment live --chains base,arbitrum,solana --usd ETH=3000",
   ],
   run: runInit,
 };
@@ -39,15 +39,20 @@ async function runInit(input: CommandInput): Promise<number> {
   if (existsSync(file)) throw fileExists(file);
   const settings = await readSettings(input);
   const content = renderConfig(settings);
-  const variables = settings.chains.map(gasKeyVariable);
-  requireAccepted(content, { file, variables });
+  const gasVariables = listWatched(settings).map(gasKeyVariable);
+  const urlVariables = [...new Set([...settings.rpcUrls.values()].flat().flatMap(variablesOf))];
+  requireAccepted(content, { file, variables: urlVariables });
   try {
     // "wx" refuses a file that was created since the check.
     writeFileSync(file, content, { flag: "wx", mode: OWNER_ONLY_MODE });
   } catch (error) {
     throw error instanceof Error && "code" in error && error.code === "EEXIST" ? fileExists(file) : error;
   }
-  const required = [...(settings.database === undefined ? ["TRIBUTARY_DATABASE_URL"] : []), ...variables];
+  const required = [
+    ...(settings.database === undefined ? ["TRIBUTARY_DATABASE_URL"] : []),
+    ...urlVariables,
+    ...gasVariables,
+  ];
   if (asJson) terminal.out(toJson({ file, requiredVariables: required }));
   else for (const line of nextSteps(file, settings, required)) terminal.out(line);
   return 0;
@@ -62,11 +67,20 @@ function requireAccepted(content: string, { file, variables }: { file: string; v
   const placeholders = Object.fromEntries(variables.map((name) => [name, PLACEHOLDER_KEY]));
   const value = JSON.parse(stripComments(content)) as Record<string, unknown>;
   const database = "database" in value ? {} : { TRIBUTARY_DATABASE_URL: PLACEHOLDER_DATABASE };
-  readConfig(value, { variables: { ...placeholders, ...database }, directory: dirname(resolve(file)) });
+  readConfig(value, {
+    variables: { ...placeholders, ...database },
+    directory: dirname(resolve(file)),
+    keys: "optional",
+  });
+}
+
+/** The variables that a URL names. */
+function variablesOf(url: string): string[] {
+  return Array.from(url.matchAll(/\$\{([A-Z_][A-Z0-9_]*)\}/g), ([, name = ""]) => name);
 }
 
 function nextSteps(file: string, { chains, environment }: InitSettings, required: readonly string[]): string[] {
-  const chain = chains[0]?.slug ?? "";
+  const chain = chains.find(({ kind }) => kind === "evm")?.slug ?? chains[0]?.slug ?? "";
   return [
     `Wrote ${file}. Next:`,
     `  1. Set ${required.join(" and ")}. Each gas key is a new private key; send its account some coins of its chain.`,

@@ -1,21 +1,22 @@
 import { checksumAddress } from "@tributary/inbox/checksum";
-import { findCctpV2Chain } from "@tributary/inbox/cctpV2Chains";
 import type { Hex } from "@tributary/inbox/terms";
-import { findChainByName, unknownChainMessage } from "../../config/chainName.ts";
-import { listKnownChains, type ListedChain } from "../../config/knownChains.ts";
-import { SUPPORT_EXPECTED } from "../../kernel/text/supportAddress.ts";
+import { findChainByName, unknownNetworkMessage } from "../../config/chainName.ts";
+import { NETWORKS, type Network } from "../../config/networks/network.ts";
+import { REFUSED_NETWORKS, refusalOf } from "../../config/networks/refused.ts";
 import { usualUsd } from "../../config/operate/usualCosts.ts";
 import * as rules from "../../config/rules.ts";
+import { SUPPORT_EXPECTED } from "../../kernel/text/supportAddress.ts";
 
 // The prompts of `tributary init`. Each has an option of the same name. A parser returns the value, or a sentence about
 // what is expected.
 
-/** A chain of the file, with the USDC that Circle issues there. */
-export type InitChain = ListedChain & { usdc: string };
-
 export type InitSettings = {
   environment: "test" | "live";
-  chains: readonly InitChain[];
+  chains: readonly Network[];
+  /** Of the inbox program on Solana; undefined: its tokens are only listed. */
+  solanaProgram: string | undefined;
+  /** Receives the platform fee on Solana. */
+  solanaFeeRecipient: string | undefined;
   rpcUrls: ReadonlyMap<string, readonly string[]>;
   baseUrl: string;
   /** Undefined: TRIBUTARY_DATABASE_URL names it. */
@@ -36,6 +37,8 @@ export type Prompt<Name extends keyof InitSettings> = {
   placeholder: string;
   /** Completes the help and begins the prompt. */
   summary: string;
+  /** Absent: always. */
+  isAsked?(answers: Partial<InitSettings>): boolean;
   /** What an empty answer means; undefined when there must be an answer. */
   fallback(answers: Partial<InitSettings>): string | undefined;
   parse(text: string, answers: Partial<InitSettings>): Parsed<InitSettings[Name]>;
@@ -64,43 +67,87 @@ const chains: Prompt<"chains"> = {
   name: "chains",
   option: "chains",
   placeholder: "LIST",
-  summary: `chains, with commas: ${slugsOf("live")}; to test ${slugsOf("test")}`,
+  summary: "networks, with commas, such as base,arbitrum,solana; `tributary networks list` shows all",
   fallback: (answers) => (answers.environment === "live" ? "base" : "base-sepolia"),
   parse(text, answers) {
-    const offered = listOfferedChains(answers.environment);
-    const chosen: InitChain[] = [];
+    const offered = listOfferedNetworks(answers.environment);
+    const chosen: Network[] = [];
     for (const name of splitList(text)) {
-      const chain = findChainByName(offered, name);
-      if (chain === undefined)
-        return {
-          expected: `chains of ${offered.map(({ slug }) => slug).join(", ")}. ${unknownChainMessage(offered, name)}`,
-        };
-      if (!chosen.includes(chain)) chosen.push(chain);
+      const network = findChainByName(offered, name);
+      if (network === undefined)
+        return { expected: `networks of the catalogue. ${explainName(name, offered, answers)}` };
+      if (!chosen.includes(network)) chosen.push(network);
     }
-    return chosen.length > 0 ? { value: chosen } : { expected: "at least one chain" };
+    return chosen.length > 0 ? { value: chosen } : { expected: "at least one network" };
   },
 };
+
+/** Why a name is none of the offered networks. */
+function explainName(name: string, offered: readonly Network[], { environment }: Partial<InitSettings>): string {
+  const refused = REFUSED_NETWORKS.find(({ slug, chainId }) => slug === name.toLowerCase() || String(chainId) === name);
+  if (refused !== undefined) return refusalOf(refused);
+  const other = findChainByName(NETWORKS, name);
+  if (other === undefined || offered.includes(other)) return unknownNetworkMessage(offered, name);
+  const kind = other.environment === "test" ? "a test network" : "a real network";
+  return `${other.name} is ${kind}, and the environment is ${environment}.`;
+}
+
+const hasSolana = ({ chains = [] }: Partial<InitSettings>) => chains.some(({ kind }) => kind === "solana");
+
+const solanaProgram: Prompt<"solanaProgram"> = {
+  name: "solanaProgram",
+  option: "solana-program",
+  placeholder: "ADDRESS",
+  summary: `your inbox program on Solana, from \`tributary hub deploy --rpc\`, or ${NONE}: Solana is then only listed`,
+  isAsked: hasSolana,
+  fallback: () => NONE,
+  parse: (text) => (text === NONE ? { value: undefined } : parseSolana(text)),
+};
+
+const solanaFeeRecipient: Prompt<"solanaFeeRecipient"> = {
+  name: "solanaFeeRecipient",
+  option: "solana-fee-recipient",
+  placeholder: "ADDRESS",
+  summary: "your wallet that receives the platform fee on Solana",
+  isAsked: (answers) => hasSolana(answers) && answers.solanaProgram !== undefined,
+  fallback: () => undefined,
+  parse: parseSolana,
+};
+
+function parseSolana(text: string): Parsed<string> {
+  const address = rules.solanaAddress.parse(text);
+  return address === undefined ? { expected: rules.solanaAddress.expected } : { value: address };
+}
 
 const rpcUrls: Prompt<"rpcUrls"> = {
   name: "rpcUrls",
   option: "rpc-urls",
   placeholder: "LIST",
-  summary: "JSON-RPC URLs with their chains, such as base=https://one.example; no names for a single chain",
-  fallback: ({ environment, chains = [] }) =>
-    environment === "live" ? undefined : chains.map(({ slug, publicRpcUrl }) => `${slug}=${publicRpcUrl}`).join(","),
-  parse(text, { environment, chains = [] }) {
-    const urls = new Map<string, string[]>(chains.map(({ slug }) => [slug, []]));
+  summary: "JSON-RPC URLs, such as base=https://one.example/${ONE_KEY}: ${…} names a variable that holds the key",
+  fallback(answers) {
+    const least = providersMin(answers);
+    const networks = listWatched(answers);
+    // Public nodes are an answer where there are enough of them.
+    if (networks.some(({ rpcUrls: urls }) => urls.length < least)) return undefined;
+    return networks
+      .flatMap(({ slug, rpcUrls: urls }) => urls.slice(0, PROVIDERS_MIN).map((url) => `${slug}=${url}`))
+      .join(",");
+  },
+  parse(text, answers) {
+    const networks = listWatched(answers);
+    const urls = new Map<string, string[]>(networks.map(({ slug }) => [slug, []]));
     for (const entry of splitList(text)) {
-      // With one chain, its name says nothing.
-      const [, slug = chains.length === 1 ? chains[0]?.slug : undefined, url = entry] =
+      // With one network, its name says nothing.
+      const [, slug = networks.length === 1 ? networks[0]?.slug : undefined, url = entry] =
         /^([a-z0-9-]+)=(.+)$/.exec(entry) ?? [];
       const list = slug === undefined ? undefined : urls.get(slug);
-      if (list === undefined || rules.webUrl.parse(url) === undefined)
+      if (list === undefined || rules.webUrl.parse(withoutVariables(url)) === undefined)
         return { expected: "entries of the form CHAIN=URL, with chains of --chains" };
       list.push(url);
     }
-    const hostsMin = environment === "live" ? PROVIDERS_MIN : 1;
-    const short = [...urls].find(([, list]) => new Set(list.map((url) => new URL(url).hostname)).size < hostsMin);
+    const hostsMin = providersMin(answers);
+    const hostOf = (url: string) => new URL(withoutVariables(url)).hostname;
+    const short = [...urls].find(([, list]) => new Set(list.map(hostOf)).size < hostsMin);
     if (short === undefined) return { value: urls };
     return {
       expected:
@@ -110,6 +157,15 @@ const rpcUrls: Prompt<"rpcUrls"> = {
     };
   },
 };
+
+function providersMin({ environment }: Partial<InitSettings>): number {
+  return environment === "live" ? PROVIDERS_MIN : 1;
+}
+
+/** A URL with a word for each variable that holds a key. */
+function withoutVariables(url: string): string {
+  return url.replaceAll(/\$\{[A-Z_][A-Z0-9_]*\}/g, "key");
+}
 
 const baseUrl: Prompt<"baseUrl"> = {
   name: "baseUrl",
@@ -153,20 +209,24 @@ const database: Prompt<"database"> = {
 
 const nativeUsd: Prompt<"nativeUsd"> = {
   name: "nativeUsd",
-  option: "native-usd",
+  option: "usd",
   placeholder: "LIST",
-  summary: `what one coin that pays gas costs in US dollars, such as base=3000,polygon=0.25, or ${NONE}; minimums follow from it`,
-  fallback: ({ chains = [] }) =>
-    chains
-      .flatMap(({ slug, chainId }) => [usualUsd(chainId)].flatMap((usd) => (usd ? [`${slug}=${usd}`] : [])))
-      .join() || NONE,
+  summary: `what a coin that pays gas costs in US dollars, such as ETH=3000, or ${NONE}; minimums follow from it`,
+  fallback({ chains = [] }) {
+    const known = chains.flatMap(({ native, chainId, kind }) => {
+      const usd = kind === "evm" ? usualUsd(chainId) : undefined;
+      return usd === undefined ? [] : [`${native.symbol}=${usd}`];
+    });
+    return [...new Set(known)].join() || NONE;
+  },
   parse(text, { chains = [] }) {
     const prices = new Map<string, string>();
     for (const entry of text === NONE ? [] : splitList(text)) {
-      const [, slug = "", usd = ""] = /^([a-z0-9-]+)=(.+)$/.exec(entry) ?? [];
-      if (!chains.some((chain) => chain.slug === slug) || rules.usdAmount.parse(usd) === undefined)
-        return { expected: `entries of the form CHAIN=DOLLARS, with chains of --chains, or ${NONE}` };
-      prices.set(slug, usd);
+      const [, name = "", usd = ""] = /^([A-Za-z0-9-]+)=(.+)$/.exec(entry) ?? [];
+      const named = chains.filter(({ slug, native }) => slug === name || native.symbol === name.toUpperCase());
+      if (named.length === 0 || rules.usdAmount.parse(usd) === undefined)
+        return { expected: `entries such as ETH=3000 or base=3000, with coins or chains of --chains, or ${NONE}` };
+      for (const { slug } of named) prices.set(slug, usd);
     }
     return { value: prices };
   },
@@ -214,6 +274,8 @@ const support: Prompt<"support"> = {
 export const PROMPTS: readonly AnyPrompt[] = [
   environment,
   chains,
+  solanaProgram,
+  solanaFeeRecipient,
   rpcUrls,
   baseUrl,
   database,
@@ -223,24 +285,20 @@ export const PROMPTS: readonly AnyPrompt[] = [
   support,
 ];
 
-/** The known networks of an environment on which Circle issues USDC. */
-function listOfferedChains(environment: "test" | "live" | undefined): InitChain[] {
-  return listKnownChains().flatMap((chain) => {
-    const usdc = findCctpV2Chain(chain.chainId)?.usdc;
-    const isOffered = chain.isTestnet === (environment !== "live");
-    return usdc !== undefined && isOffered ? [{ ...chain, usdc: checksumAddress(usdc) }] : [];
-  });
+function listOfferedNetworks(environment: "test" | "live" | undefined): Network[] {
+  const wanted = environment === "live" ? "live" : "test";
+  return NETWORKS.filter((network) => network.environment === wanted && network.tokens.length > 0);
 }
 
-function slugsOf(environment: "test" | "live"): string {
-  return listOfferedChains(environment)
-    .map(({ slug }) => slug)
-    .join(", ");
+/** The chosen networks that the service reads; the others are only listed. */
+export function listWatched({ chains = [], solanaProgram: program }: Partial<InitSettings>): Network[] {
+  return chains.filter(({ kind }) => kind === "evm" || program !== undefined);
 }
 
-/** The variable that holds the gas key of a chain. */
-export function gasKeyVariable({ slug }: Pick<InitChain, "slug">): string {
-  return `TRIBUTARY_GAS_KEY_${slug.toUpperCase().replaceAll("-", "_")}`;
+/** The variable that holds the key that pays gas on a network. */
+export function gasKeyVariable({ slug, kind }: Pick<Network, "slug" | "kind">): string {
+  const name = kind === "evm" ? "GAS_KEY" : "FEE_PAYER";
+  return `TRIBUTARY_${name}_${slug.toUpperCase().replaceAll("-", "_")}`;
 }
 
 function splitList(text: string): string[] {

@@ -82,7 +82,7 @@ export function readWatchedCluster(value: unknown, path: string, context: ChainC
   }
   const section = readSection(value, { path, known: WATCHED_KEYS });
   const facts = readClusterFacts(section, context.environment);
-  const rpcUrls = readList(section, "rpcUrls", readUrl);
+  const rpcUrls = readList(section, "rpcUrls", (value, at) => readUrl(value, at, context.variables));
   const tokens = readList(section, "tokens", readWatchedToken);
   rejectDuplicateTokens(tokens, path);
   rejectUnbridgeableMint(tokens, { cluster: referenceOf(facts.caip2), path });

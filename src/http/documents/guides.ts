@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 /** A page of `docs`; `folder` is empty for top-level pages. */
 export type Guide = { folder: string; url: string; title: string; markdown: string };
 
-const GUIDE_FOLDERS = ["integrate", "operate", "why", ""] as const;
+const GUIDE_FOLDERS = ["integrate", "operate", "networks", "why", ""] as const;
 /** Guides to read first, in this order. All others follow by name. */
 const READING_ORDER: readonly string[] = [
   "first-intent.md",

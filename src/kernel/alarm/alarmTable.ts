@@ -57,6 +57,14 @@ export const ALARMS = {
     remedy: "Set `estimates.blockMs` to the measured one, use `seconds` in `finality`, and restart. `tributary doctor`",
     source: "checks",
   },
+  network_differs: {
+    happened: "A public network differs from its entry in the catalogue of this release.",
+    affects:
+      "Payers and merchants of this chain, if what differs is the token, the hub, the bridge or the price of storage.",
+    remedy:
+      "Read `reason`, and compare with `tributary doctor --network <slug>`. Upgrade if the network changed, else check what answers at `rpcUrls`.",
+    source: "checks",
+  },
   chain_not_scanned: {
     happened: "No process has scanned the chain recently.",
     affects: "Payers and merchants of this chain: deposits are not seen.",

@@ -1,6 +1,6 @@
 import { cctpV2AdapterAddress } from "@tributary/inbox/cctpV2Adapter";
 import { hubAddress, hubCodeHash } from "@tributary/inbox/hub";
-import type { Network, NetworkCctp, NetworkToken } from "../../../config/networks/network.ts";
+import { findNetwork, type Network, type NetworkCctp, type NetworkToken } from "../../../config/networks/network.ts";
 import { CallReverted, type EvmNode } from "../node.ts";
 import { ProviderFailed } from "../../reader.ts";
 import { parseQuantity } from "../rpc/rpcValues.ts";
@@ -41,6 +41,18 @@ export async function compareNetwork(node: ComparedNode, network: Network): Prom
   // One after the other: public nodes refuse bursts.
   for (const compare of compared) results.push(await compare(node, network));
   return results;
+}
+
+/** What differs of a network's entry, for the tokens that are used. Undefined for a network without an entry. */
+export async function findNetworkDifferences(
+  node: ComparedNode & Pick<EvmNode, "caip2">,
+  usedTokens: readonly string[],
+): Promise<string[] | undefined> {
+  const network = findNetwork(node.caip2);
+  if (network === undefined) return undefined;
+  const tokens = network.tokens.filter(({ address }) => usedTokens.includes(address.toLowerCase()));
+  const compared = await compareNetwork(node, { ...network, tokens });
+  return compared.filter(({ state }) => state === "differs").map(({ text }) => text);
 }
 
 async function compareChainId(node: ComparedNode, { caip2, name }: Network): Promise<NetworkComparison> {
