@@ -1,22 +1,7 @@
 // Every alarm: a condition that a person must act on. docs/operate/alarms.md is generated from this table by
 // scripts/alarms.ts.
 
-/**
- * Where an alarm is found. `checks`: the alarm checks find it, and find when it is over. `code`: the code that meets it
- * raises it, and it is over an hour after it was last raised. `both`: the code logs each case, and the checks find
- * whether any is left.
- */
-export type AlarmSource = "checks" | "code" | "both";
-
-export type AlarmRow = {
-  /** One sentence. */
-  happened: string;
-  /** Who is affected, as one sentence. */
-  affects: string;
-  /** What the operator does, with the command. */
-  remedy: string;
-  source: AlarmSource;
-};
+import type { AlarmRow } from "./alarmRow.ts";
 
 export const ALARMS = {
   gas_low: {
