@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from "kysely";
 import { findWatchedChain } from "../catalog/catalog.ts";
-import { isReadByAccounts, type Chain } from "../chain/chain.ts";
+import type { Chain } from "../chain/chain.ts";
 import type { Db } from "../db/database.ts";
 import { isDue } from "../db/due.ts";
 import { listInboxesOnChain } from "../intent/inboxStore.ts";
@@ -60,22 +60,7 @@ export async function findBurns(world: WatchWorld, chain: Chain): Promise<void> 
   );
   const awaited = await claimAwaitedBurn(world.db, { bridge, at, claimedUntil: addMs(at, CLAIM_MS) });
   if (awaited === undefined) return;
-  if (isReadByAccounts(chain)) await leaveToBalances(world, awaited);
-  else await searchBurn(world, chain, awaited);
-}
-
-/**
- * A chain that is read by accounts has no blocks to search. Every call of the inbox program is listed there, so a burn
- * that one provider hides is found with the next one.
- */
-async function leaveToBalances(world: WatchWorld, awaited: AwaitedBurn): Promise<void> {
-  warnUnknown(world, awaited);
-  await writeBurnSearch(world.db, awaited, {
-    searchedNumber: null,
-    lowestNumber: awaited.lowest_number ?? 0n,
-    attempts: awaited.attempts + 1,
-    nextAt: addMs(world.clock.now(), AWAITED_WAIT_MS_MAX),
-  });
+  await searchBurn(world, chain, awaited);
 }
 
 function warnUnknown(world: WatchWorld, { mint_id: mintId, intent_id, inbox }: AwaitedBurn): void {

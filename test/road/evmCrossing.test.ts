@@ -3,6 +3,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, afterEach, before, describe, test } from "node:test";
 import { buildReceiveMessage } from "@tributary/inbox/solana/cctpInstructions";
+import { computeInboxAddress } from "@tributary/inbox/address";
+import { currentHub } from "@tributary/inbox/hubs";
 import { computeSolanaInbox } from "@tributary/inbox/solana/address";
 import { deriveTokenAccount } from "@tributary/inbox/solana/derive";
 import { buildSettle, type SolanaInstruction } from "@tributary/inbox/solana/instructions";
@@ -80,20 +82,20 @@ describe("paying on an EVM chain and settling on Solana", () => {
   const crossingsOf = ({ id }: IntentRow) =>
     road.db.root.selectFrom("crossing").selectAll().where("intent_id", "=", id).execute();
   const accountOf = (intent: IntentRow) => deriveTokenAccount(intent.inbox_address, mint, tokenProgram).address;
-  /** Burns the inbox as a stranger, by a route of his choice. */
+  /** Burns the inbox as a stranger, by a route of his choice. Returns the transaction's hash. */
   const burnAsStranger = async (intent: IntentRow, speed: "fast" | "standard") => {
     const routes = await routesOf(intent);
     const route = leavesOf(routes).find((each) => each.speed === speed);
     assert.ok(route);
     const args = [toInboxTerms(intent), toRoute(route), proofOf(routes, route), "0x"] as const;
     const data = encodeFunctionData({ abi: hubAbi, functionName: "bridge", args });
-    await sendCallsOrThrow(road.home.client, DEV_ACCOUNTS.stranger, [{ to: road.home.hub, data }]);
+    const [receipt] = await sendCallsOrThrow(road.home.client, DEV_ACCOUNTS.stranger, [{ to: road.home.hub, data }]);
+    return receipt?.transactionHash ?? assert.fail();
   };
-  /** The receipt of the intent's only burn, for anybody to send. */
-  const receiptOf = async (intent: IntentRow, by: string): Promise<SolanaInstruction> => {
-    const [crossing] = await crossingsOf(intent);
-    assert.ok(crossing);
-    const response = await fetch(`${road.attestation.url}/v2/messages/0?transactionHash=${crossing.chain_tx}`);
+  /** The receipt of the only burn of a transaction, for anybody to send. Default: of the intent's only crossing. */
+  const receiptOf = async (intent: IntentRow, by: string, burnTx?: string): Promise<SolanaInstruction> => {
+    const chainTx = burnTx ?? (await crossingsOf(intent))[0]?.chain_tx;
+    const response = await fetch(`${road.attestation.url}/v2/messages/0?transactionHash=${chainTx}`);
     const { messages } = (await response.json()) as { messages: { message: Hex; attestation: Hex }[] };
     const [signed] = messages;
     assert.ok(signed);
@@ -202,6 +204,41 @@ describe("paying on an EVM chain and settling on Solana", () => {
     await road.untilLanded(intent);
     assert.deepEqual(await amountsOf(intent), [["landed", 70_000_000, 9_100, 349_954, 69_640_946]]);
     assert.equal((await road.intent(intent)).counted_units, 70n * USDC);
+  });
+
+  test("D41 a stranger's receipt with bytes behind its signatures counts nothing twice", async () => {
+    const intent = await road.createOnSolana({ priceUnits: 150_000_000, oneTime: true });
+    road.setReceiving(false);
+    await road.payOnEvm(await road.issueOnEvm(intent), 100n * USDC);
+    await road.until(async () => (await crossingsOf(intent))[0]?.status === "attested");
+    const receipt = await receiptOf(intent, payer.address);
+    // Anchor reads what it knows of the data, and ignores the rest.
+    const padded = { ...receipt, data: Uint8Array.from([...receipt.data, ...new Uint8Array(1_000).fill(7)]) };
+    await sendVersion1(road.solana, { payer, instructions: [openAs(payer, intent), padded] });
+    road.setReceiving(true);
+    await road.untilLanded(intent);
+    const { counted_units: counted, status } = await road.intent(intent);
+    assert.deepEqual([counted, status], [100n * USDC, "active"]);
+  });
+
+  test("D41 what a stranger crosses out of the inbox before it is issued counts once", async () => {
+    const intent = await road.createOnSolana({ priceUnits: 150_000_000, oneTime: true });
+    const address = computeInboxAddress(toInboxTerms(intent), currentHub);
+    await road.payOnEvm({ address }, 100n * USDC);
+    const burnTx = await burnAsStranger(intent, "fast");
+    await fetch(`${road.attestation.url}/v2/messages/0?transactionHash=${burnTx}`);
+    road.advance(60_000);
+    road.solana.control.send([payer], [openAs(payer, intent)]);
+    road.solana.control.send([payer], [await receiptOf(intent, payer.address, burnTx)]);
+    const movements = () =>
+      road.db.root.selectFrom("movement").selectAll().where("intent_id", "=", intent.id).execute();
+    await road.until(async () => (await movements()).length > 0);
+    assert.equal((await road.issueOnEvm(intent)).address.toLowerCase(), address);
+    await road.home.finalize();
+    await road.until(async () => (await crossingsOf(intent)).length > 0 && !(await statusIs(intent, "planned")()));
+    const { counted_units: counted, status } = await road.intent(intent);
+    assert.deepEqual([counted, status], [100n * USDC, "active"]);
+    await road.untilLanded(intent);
   });
 
   test("two burns of one inbox land both, in one settlement on Solana or in two", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, test } from "node:test";
 import { verifySolanaInbox } from "@tributary/inbox/solana/verify";
-import { computeSolanaInbox } from "@tributary/inbox/solana/address";
+import { computeSolanaInbox, type SolanaInbox } from "@tributary/inbox/solana/address";
 import { deriveCctpAccounts, cctpMessenger } from "@tributary/inbox/solana/cctp";
 import { deriveTokenAccount } from "@tributary/inbox/solana/derive";
 import { buildBridge, readonlyMeta, writableMeta, writableSignerMeta } from "@tributary/inbox/solana/instructions";
@@ -53,6 +53,26 @@ describe("paying on Solana and settling on an EVM chain", () => {
   };
   const statusIs = (intent: IntentRow, status: string) => async () =>
     (await road.settlements(intent)).some((each) => each.status === status);
+
+  /** Burns the inbox as a stranger, by the standard route. Returns the signature. */
+  const burnAsStranger = (inbox: SolanaInbox): string => {
+    const event = newKey();
+    const cctp = deriveCctpAccounts({ mint, domain: 0, sender: inbox.address });
+    const options = { cctp, payer: stranger.address, event: event.address, route: 1 } as const;
+    return road.solana.control.send([stranger, event], [buildBridge(inbox, options)]);
+  };
+  const receiveAsStranger = async (burnTx: string): Promise<void> => {
+    road.solana.control.finalize();
+    // Slots by hand may run ahead of the clock.
+    road.advance(60_000);
+    const url = `${road.attestation.url}/v2/messages/5?transactionHash=${burnTx}`;
+    const { messages } = (await (await fetch(url)).json()) as { messages: { message: string; attestation: string }[] };
+    const [proof] = messages;
+    assert.ok(proof);
+    await road.receive(proof);
+  };
+  const movements = ({ id }: IntentRow) =>
+    road.db.root.selectFrom("movement").selectAll().where("intent_id", "=", id).execute();
 
   test("1,000 USDC by a fast crossing pay 994.870650 to the merchant, 4.999350 to the platform and 0.130000 to the bridge", async () => {
     const intent = await road.create({ priceUnits: 1_000_000_000, oneTime: true });
@@ -126,15 +146,30 @@ describe("paying on Solana and settling on an EVM chain", () => {
     await road.issue(intent);
     const { inbox } = await inboxOf(intent);
     road.pay(inbox, 50n * USDC);
-    const event = newKey();
-    const cctp = deriveCctpAccounts({ mint, domain: 0, sender: inbox.address });
-    road.solana.control.send(
-      [stranger, event],
-      [buildBridge(inbox, { cctp, payer: stranger.address, event: event.address, route: 1 })],
-    );
+    burnAsStranger(inbox);
     await road.untilLanded(intent);
     assert.deepEqual(await amountsOf(intent), [["landed", 50_000_000, 0, 250_000, 49_750_000]]);
     assert.equal((await road.intent(intent)).counted_units, 50n * USDC);
+  });
+
+  test("D41 what a stranger crosses out of the inbox before it is issued counts once", async () => {
+    const intent = await road.create({ priceUnits: 150_000_000, oneTime: true });
+    const { inbox } = await inboxOf(intent);
+    road.pay(inbox, 100n * USDC);
+    const burnTx = burnAsStranger(inbox);
+    await receiveAsStranger(burnTx);
+    await road.until(async () => (await road.balances(intent)).inbox === 0n || (await movements(intent)).length > 0);
+    assert.equal((await road.issue(intent)).address, inbox.address);
+    // A balance that differs leads to everything that ever came in.
+    road.pay(inbox, 1n);
+    const deposits = () => road.db.root.selectFrom("deposit").selectAll().where("intent_id", "=", intent.id).execute();
+    await road.until(async () => {
+      const found = (await deposits()).filter(({ chain }) => chain.startsWith("solana:"));
+      return found.length > 0 && found.every(({ status }) => status === "counted");
+    });
+    const { counted_units: counted, status } = await road.intent(intent);
+    assert.deepEqual([counted, status], [100n * USDC, "active"]);
+    await road.untilLanded(intent);
   });
 
   test("D41 what a payer bridges to the EVM inbox himself is a deposit there", async () => {
@@ -173,18 +208,10 @@ describe("paying on Solana and settling on an EVM chain", () => {
       [payer, event],
       [{ program: cctpMessenger, accounts, data: new Uint8Array(data) }],
     );
-    road.solana.control.finalize();
-    // Slots by hand may run ahead of the clock.
-    road.advance(60_000);
-    const url = `${road.attestation.url}/v2/messages/5?transactionHash=${chainTx}`;
-    const { messages } = (await (await fetch(url)).json()) as { messages: { message: string; attestation: string }[] };
-    const [proof] = messages;
-    assert.ok(proof);
-    await road.receive(proof);
+    await receiveAsStranger(chainTx);
     await road.untilLanded(intent);
     assert.equal((await road.intent(intent)).counted_units, 20n * USDC);
-    const rows = await road.db.root.selectFrom("movement").selectAll().where("intent_id", "=", intent.id).execute();
-    assert.ok(rows.every(({ explained_by }) => explained_by === null));
+    assert.ok((await movements(intent)).every(({ explained_by }) => explained_by === null));
   });
 
   test("a process that begins anew before every step lands it once", async () => {

@@ -7,8 +7,8 @@ const WORD_BYTES = 32;
 const HEAD = { source: 4, destination: 8, nonce: 12 } as const;
 const BODY_START = 148;
 const BODY = { token: 4, recipient: 36, amount: 68, sender: 100, fee: 164, expirationBlock: 196, end: 228 } as const;
-/** Hooks are allowed and never used by an inbox. */
-const MESSAGE_BYTES_MAX = 4_096;
+/** Hooks are allowed and never used by an inbox. No program on Solana passes more to another one. */
+const MESSAGE_BYTES_MAX = 10_240;
 
 export type BurnMessage = {
   sourceDomain: number;

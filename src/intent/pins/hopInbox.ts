@@ -84,6 +84,24 @@ export function toItemOn(
   return { inbox, token, hub, terms, tokenProgram };
 }
 
+/**
+ * Where an address is an inbox of the intent that burns for its own one on the other kind of chains, whether it was
+ * issued or not: its terms are public, so anybody can pay it. Undefined for any other address.
+ */
+export function findHopOf(
+  intent: IntentRow,
+  routes: readonly PinnedRoute[],
+  address: string,
+): { chain: Caip2; token: string } | undefined {
+  if (intent.payout_namespace === "eip155") {
+    const hop = hopsOf(routes).find((each) => findHopInbox(intent, each).address === address);
+    return hop && { chain: hop.chain, token: hop.mint };
+  }
+  const [route] = routes;
+  if (intent.hop_hub === null || route === undefined) return undefined;
+  return toEvmItem(intent, "").inbox === address ? { chain: route.chain, token: "" } : undefined;
+}
+
 function toEvmItem(intent: IntentRow, token: string): SettleItem {
   const hub = intent.hop_hub === null ? undefined : findHub(intent.hop_hub);
   assert(hub, `intent ${intent.id} has no inbox on EVM chains`);

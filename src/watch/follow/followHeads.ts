@@ -147,7 +147,7 @@ async function readHeadsWithProvider(
   const transfers = readings.flatMap((reading) => reading.transfers);
   const candidates = filterInboxTransfers(transfers, (address) => known.has(address));
   return {
-    located: await locateWithProvider(reader, await postponeDust(world, reader, candidates)),
+    located: await locateWithProvider(world, reader, await postponeDust(world, reader, candidates)),
     suspects: findSuspectBlocks(reader, readings, tokens),
   };
 }

@@ -88,12 +88,15 @@ function shrink(blocks: bigint, suggested: bigint | undefined): bigint {
   return suggested !== undefined && suggested < blocks ? suggested : blocks / 2n;
 }
 
-/** The last block before the inbox existed. Nobody can have paid it before. */
-async function findFirstBlock(world: WatchWorld, chain: Chain, { inbox }: InboxSearch): Promise<bigint> {
+/**
+ * The last block before the intent existed. Nobody can have paid its inboxes before: they commit to its id. Those on the
+ * other kind of chains can be paid before they are issued.
+ */
+async function findFirstBlock(world: WatchWorld, chain: Chain, { intent_id }: InboxSearch): Promise<bigint> {
   const { created_at: createdAt } = await world.db.root
-    .selectFrom("inbox")
-    .select((select) => select.fn.min("created_at").as("created_at"))
-    .where("address", "=", inbox)
+    .selectFrom("intent")
+    .select("created_at")
+    .where("id", "=", intent_id)
     .executeTakeFirstOrThrow();
   const block = await chain.providers.ask(async (reader) =>
     findBlockBefore(reader, await reader.head("latest"), createdAt),

@@ -66,7 +66,7 @@ async function rereadWithOther(
   const { missing, feeChanged, unmatched } = await compareReading(world, chain, { reading, recorded });
   const removed = await confirmRemoved(world, chain, unmatched);
   const locate = (candidates: readonly InboxTransfer[]) =>
-    chain.providers.ask((reader) => locateWithProvider(reader, candidates));
+    chain.providers.ask((reader) => locateWithProvider(world, reader, candidates));
   const located = [
     ...(await locate(missing)),
     ...(await listChangedFees(world.db, chain.caip2, await locate(feeChanged))),
@@ -161,10 +161,10 @@ async function readWithProvider(
 ): Promise<ProviderReading> {
   const reading = await readRange(reader, reread.range, watchedTokens(world.catalog, chain.caip2));
   const { missing, feeChanged, unmatched } = await compareReading(world, chain, { reading, recorded: reread.recorded });
-  const changedFees = await listChangedFees(world.db, chain.caip2, await locateWithProvider(reader, feeChanged));
+  const changedFees = await listChangedFees(world.db, chain.caip2, await locateWithProvider(world, reader, feeChanged));
   return {
     reading,
-    unrecorded: [...(await locateWithProvider(reader, missing)), ...changedFees],
+    unrecorded: [...(await locateWithProvider(world, reader, missing)), ...changedFees],
     absent: await findAbsent(reader, unmatched),
   };
 }

@@ -150,7 +150,7 @@ export async function applyFoundTransfers(
 ): Promise<MovementRow[]> {
   const candidates = await matchInboxesInDatabase(world, chain, transfers);
   const relevant = candidates.filter(({ direction }) => direction === "in" || !isOnlyIncoming);
-  const located = await locateTransfers(chain, relevant);
+  const located = await locateTransfers(world, chain, relevant);
   if (located.length === 0) return [];
   const at = world.clock.now();
   const { written, standing } = await world.db.transaction(async (tx) => {

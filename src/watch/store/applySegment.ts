@@ -6,6 +6,7 @@ import type { World } from "../../world.ts";
 import { bookMovements, bookRevision, type BookingLimits } from "./bookMovements.ts";
 import { resolveFinalConflicts } from "../providers/resolveFinalConflicts.ts";
 import { listInboxesAmong } from "../inboxes/inboxes.ts";
+import { storeBurningInboxes } from "../inboxes/burningInboxes.ts";
 import { getWatchedInboxes } from "../chainMemory.ts";
 import {
   filterInboxTransfers,
@@ -97,7 +98,7 @@ export async function locateInboxTransfers(
   const known = inboxFilter(world, reader.caip2);
   await known.refresh();
   const candidates = filterInboxTransfers(transfers, (address) => known.has(address));
-  return locateWithProvider(reader, await postponeDust(world, reader, candidates));
+  return locateWithProvider(world, reader, await postponeDust(world, reader, candidates));
 }
 
 /** The inboxes of a chain in memory, in the form that readers need. */
@@ -123,19 +124,26 @@ export async function matchInboxesInDatabase(
 }
 
 /** Fetches proofs for these candidates only, and identifies each. */
-export async function locateTransfers(chain: Chain, candidates: readonly InboxTransfer[]): Promise<LocatedTransfer[]> {
+export async function locateTransfers(
+  world: WatchWorld,
+  chain: Chain,
+  candidates: readonly InboxTransfer[],
+): Promise<LocatedTransfer[]> {
   if (candidates.length === 0) return [];
-  return chain.providers.ask((reader) => locateWithProvider(reader, candidates));
+  return chain.providers.ask((reader) => locateWithProvider(world, reader, candidates));
 }
 
 /** Same as locateTransfers, with one given provider. */
 export async function locateWithProvider(
+  world: WatchWorld,
   reader: ChainReader,
   candidates: readonly InboxTransfer[],
 ): Promise<LocatedTransfer[]> {
   if (candidates.length === 0) return [];
   const chainTxs = chainTxsToProve(candidates, reader.mintSender);
-  return assignIdentities(candidates, chainTxs.length === 0 ? [] : await reader.proofs(chainTxs));
+  const located = assignIdentities(candidates, chainTxs.length === 0 ? [] : await reader.proofs(chainTxs));
+  await storeBurningInboxes(world, reader.caip2, located);
+  return located;
 }
 
 /** Wakes the deposit and settlement stations after a change of movements. */

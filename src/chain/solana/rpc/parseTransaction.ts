@@ -32,6 +32,8 @@ type Fields = Readonly<Record<string, unknown>>;
 /** The runtime allows fewer; longer lists would only cost time. */
 const KEYS_MAX = 256;
 const INSTRUCTIONS_MAX = 1_000;
+/** Digits of the base58 of 10 KiB, the most that a program passes to another one. */
+const DATA_DIGITS_MAX = 14_000;
 
 /**
  * The highest version that this release reads. Its accounts are those of the message; version 0 alone has lookup
@@ -166,7 +168,8 @@ function parseInstruction(value: unknown, keys: readonly string[], depth?: numbe
   const { programIdIndex, accounts, data, stackHeight } = parseObject(value, "an instruction");
   const inner = depth === undefined ? parseCount(stackHeight, "the depth of an instruction") : depth;
   if (depth === undefined && inner < 2) throw malformed("an inner instruction at the top level");
-  if (typeof data !== "string") throw malformed("an instruction without data");
+  if (typeof data !== "string" || data.length > DATA_DIGITS_MAX)
+    throw malformed("an instruction without readable data");
   return {
     program: keyAt(keys, programIdIndex),
     accounts: parseArray(accounts, "the accounts of an instruction").map((index) => keyAt(keys, index)),

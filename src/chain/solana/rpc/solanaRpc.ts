@@ -2,6 +2,7 @@ import { ProviderFailed } from "../../reader.ts";
 import { JsonRpcClient, type RpcCall } from "../../rpc/jsonRpcClient.ts";
 import { parseArray, parseObject } from "../../rpc/jsonValues.ts";
 import { RpcError } from "../../rpc/rpcError.ts";
+import { hasUnknownMint } from "../bridge/bridgeMints.ts";
 import { parseProducedBlock, type ProducedBlock } from "./parseBlock.ts";
 import { parseTransaction, UnreadableTransaction, VERSION_MAX, type SolanaTransaction } from "./parseTransaction.ts";
 import { describeUnsupportedVersion, isSkippedSlot, isUnknownBlock, toProviderError } from "./solanaErrors.ts";
@@ -144,7 +145,14 @@ export class SolanaRpc {
       if (reason === undefined) throw toProviderError(this.name, answer);
       return new UnreadableTransaction(signature, { reason });
     }
-    return parseTransaction(signature, answer);
+    const transaction = parseTransaction(signature, answer);
+    if (transaction instanceof UnreadableTransaction || !hasUnknownMint(transaction)) return transaction;
+    const { keys, before, after } = transaction;
+    const names = new Set([...keys, ...[...before, ...after].map(({ owner }) => owner)]);
+    return new UnreadableTransaction(signature, {
+      reason: "tokens of the bridge without a receipt",
+      names: [...names],
+    });
   }
 
   /** Returns the result of a call that the sender reads itself. */
