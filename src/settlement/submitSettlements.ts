@@ -102,20 +102,23 @@ function sumOutcomes(outcomes: readonly PromiseSettledResult<number>[]): number 
 
 /** A settlement without a key is submitted alone, and fails alone. So is one that a bridge carries. */
 function groupByBatchKey(sender: ChainSender, due: readonly DueSettlement[]): Map<string, DueSettlement[]> {
-  const items = new Map(due.flatMap((each) => toKeyedItem(sender, each)));
-  const keys = sender.batchKeys([...items.values()]);
-  const keyOf = new Map([...items.keys()].map((each, index) => [each, keys[index]]));
-  return Map.groupBy(due, (each) => keyOf.get(each) ?? each.settlement.id);
+  const own = due.filter((each) => !isCrossing(each));
+  const keyOf =
+    findBatchKeys(sender, own) ??
+    findBatchKeys(
+      sender,
+      own.filter((each) => findBatchKeys(sender, [each])),
+    );
+  return Map.groupBy(due, (each) => keyOf?.get(each) ?? each.settlement.id);
 }
 
-function toKeyedItem(sender: ChainSender, due: DueSettlement): [DueSettlement, SettleItem][] {
-  if (isCrossing(due)) return [];
+/** Undefined where one of them has no key. */
+function findBatchKeys(sender: ChainSender, due: readonly DueSettlement[]): Map<DueSettlement, string> | undefined {
   try {
-    const item = toItem(due);
-    sender.batchKeys([item]);
-    return [[due, item]];
+    const keys = sender.batchKeys(due.map(toItem));
+    return new Map(due.flatMap((each, index) => (keys[index] === undefined ? [] : [[each, keys[index]]])));
   } catch {
-    return [];
+    return undefined;
   }
 }
 

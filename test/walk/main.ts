@@ -51,13 +51,15 @@ function commandsOf(page: string): Command[] {
     .map((shell) => ({ page, shell }));
 }
 
-/** Puts this world's values in the places of the text's. */
-async function createFiller({ ready }: DevProcess): Promise<(shell: string) => string> {
+/** Puts this world's values in the places of the text's, and the response of a create into a file of `folder`. */
+async function createFiller({ ready }: DevProcess, folder: string): Promise<(shell: string) => string> {
   const { baseUrl, accounts, chains, solana } = ready;
   const [account] = accounts;
   if (account === undefined) throw new Error("the world has no account");
   const api = createApiClient({ baseUrl, apiKey: account.apiKey });
-  const { intentId } = await api.createPaymentIntent({ priceUnits: 25_000_000, oneTime: true });
+  const created = await api.createPaymentIntent({ priceUnits: 25_000_000, oneTime: true });
+  writeFileSync(join(folder, "responses.jsonl"), `${JSON.stringify(created)}\n`);
+  const { intentId } = created;
   const [one, two] = chains.map(({ slug }) => slug);
   const onSolana = chains.find(({ caip2 }) => caip2.startsWith("solana:"))?.slug ?? "";
   const places: readonly (readonly [RegExp, string])[] = [
@@ -171,7 +173,7 @@ class Walk {
 
 async function walk(world: DevProcess, folder: string): Promise<number> {
   const { baseUrl, accounts } = world.ready;
-  const walked = new Walk(await createFiller(world), {
+  const walked = new Walk(await createFiller(world, folder), {
     PATH: `${join(folder, "bin")}:${process.env["PATH"] ?? ""}`,
     TRIBUTARY_HOME: folder,
     TRIBUTARY_API_KEY: accounts[0]?.apiKey ?? "",

@@ -65,12 +65,11 @@ export class EvmSender implements ChainSender {
    * cheaper.
    */
   batchKeys(items: readonly SettleItem[]): string[] {
-    const sharing = Map.groupBy(items, sharedTermsKey);
-    return items.map((item) => {
-      const sharedKey = sharedTermsKey(item);
-      const key = `${item.hub}/${item.token}`;
-      return (sharing.get(sharedKey)?.length ?? 0) >= OWN_BATCH_MIN ? `${key}/${sharedKey}` : key;
-    });
+    const keyed = items.map((item) => ({ key: `${item.hub}/${item.token}`, sharedKey: sharedTermsKey(item) }));
+    const sharing = Map.groupBy(keyed, ({ sharedKey }) => sharedKey);
+    return keyed.map(({ key, sharedKey }) =>
+      (sharing.get(sharedKey)?.length ?? 0) >= OWN_BATCH_MIN ? `${key}/${sharedKey}` : key,
+    );
   }
 
   async isWithinFeeCeiling(world: SenderWorld): Promise<boolean> {
