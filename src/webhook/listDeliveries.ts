@@ -83,19 +83,22 @@ const READ_MAX = 10_000;
 /** A page, and where the next one goes on although this one is not full. */
 export type DeliveryPage = { rows: ListedDelivery[]; readTo: bigint | undefined };
 
-/** Lists the deliveries of an endpoint with their tries, newest first. */
+/**
+ * Lists the deliveries of an endpoint with their tries, newest first. What is read carries its status, so that no plan
+ * compares each of the read rows with all of them.
+ */
 export async function listDeliveries(db: Db, query: DeliveryQuery): Promise<DeliveryPage> {
   const { endpointNumber, below, limit, status } = query;
   const upTo = below === undefined ? sql`true` : sql`number < ${below}`;
   const isScan = query.eventId === undefined && (status === "pending" || status === "succeeded");
   const { rows: all } = await sql<Omit<ListedDelivery, "attempts"> & { readTo: bigint | null }>`
     with read as (${isScan ? selectLatest(query, upTo) : selectNumbers(query, upTo)}), page as (
-      select number from webhook_delivery where endpoint_number = ${endpointNumber} and number in (select number from read)
-        and ${status === undefined ? sql`true` : sql`status = ${status}`} order by number desc limit ${limit}
+      select distinct number from read where ${status === undefined ? sql`true` : sql`status = ${status}`}
+      order by number desc limit ${limit}
     )
     select delivery.*, event.id as event_id, event.type as event_type, counted.read_to as "readTo"
     from (select case when count(*) >= ${READ_MAX} then min(number) end as read_to from read) counted
-      left join webhook_delivery delivery on delivery.endpoint_number = ${endpointNumber} and delivery.number in (select number from page)
+      left join webhook_delivery delivery on delivery.endpoint_number = ${endpointNumber} and delivery.number = any(array(select number from page))
       left join event on event.position = delivery.event_position
     order by delivery.number desc`.execute(db.root);
   const readTo = all[0]?.readTo ?? undefined;
@@ -113,7 +116,7 @@ export async function listDeliveries(db: Db, query: DeliveryQuery): Promise<Deli
 }
 
 function selectLatest({ endpointNumber }: DeliveryQuery, upTo: RawBuilder<unknown>) {
-  return sql`select number from webhook_delivery where endpoint_number = ${endpointNumber} and ${upTo}
+  return sql`select number, status from webhook_delivery where endpoint_number = ${endpointNumber} and ${upTo}
     order by number desc limit ${READ_MAX}`;
 }
 
@@ -122,7 +125,7 @@ function selectNumbers(query: DeliveryQuery, upTo: RawBuilder<unknown>) {
   const { endpointNumber, limit, status, eventId } = query;
   const isWanted = status === undefined ? sql`true` : sql`status = ${status}`;
   const select = (condition: RawBuilder<unknown>) =>
-    sql`(select number from webhook_delivery where endpoint_number = ${endpointNumber} and ${upTo} and ${isWanted} and ${condition}
+    sql`(select number, status from webhook_delivery where endpoint_number = ${endpointNumber} and ${upTo} and ${isWanted} and ${condition}
       order by number desc limit ${limit})`;
   if (eventId === undefined) return select(status === "failed" ? sql`status = 'failed'` : sql`true`);
   const bytes = idBytes("evt", eventId) ?? new Uint8Array();
