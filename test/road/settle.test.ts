@@ -138,7 +138,9 @@ for (const database of thoroughDatabases) {
       const signed = await Promise.all([chain.signedOf(two as `0x${string}`), chain.signedOf(one as `0x${string}`)]);
       await road.tick();
       assert.equal((await road.intent(first)).counted_units, 111n);
-      // The reorg also removes a possible sweep, and nothing before the payments; these return in later blocks.
+      // The reorg also removes the sweep, and nothing before the payments; these return in later blocks. A sweep that
+      // is mined after the look at the head would save the first payment from it.
+      await chain.untilMined();
       const { blockNumber } = await chain.client.getTransactionReceipt({ hash: one as `0x${string}` });
       await chain.reorg(Number((await chain.client.getBlockNumber()) - blockNumber) + 1);
       await road.tick();
