@@ -7,7 +7,7 @@ import pg from "pg";
 import { openDatabase, type Db } from "../../src/db/database.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { loadMigratedSnapshot, schemaDigest } from "../../src/db/pglite/snapshot.ts";
-import { readNewState, restoreNewState, type NewState } from "./reusedDatabases.ts";
+import { readNewState, ReusedDatabase, type NewState } from "./reusedDatabases.ts";
 import {
   databaseUrl,
   postgresVersion,
@@ -16,12 +16,13 @@ import {
   type PostgresServerOptions,
 } from "./postgres.ts";
 
-/** Every kind of database, for suites that must hold on each. */
+/** Every kind of database, for what differs between them. */
 export const databases = ["pglite", "postgres"] as const;
 
 /**
- * The database of most suites: PostgreSQL, which takes a third of the processor time, or the embedded one with TEST_DATABASE=pglite, as the deep
- * tests run them. Both execute the same SQL, and the suites of `databases` cover what differs.
+ * The database of most suites: PostgreSQL, which takes a third of the processor time, or the embedded one with
+ * TEST_DATABASE=pglite, as the deep tests run them again. Both execute the same SQL, and the suites of `databases`
+ * cover what differs.
  */
 export const thoroughDatabase: (typeof databases)[number] =
   process.env["TEST_DATABASE"] === "pglite" ? "pglite" : "postgres";
@@ -43,22 +44,26 @@ export async function openTestDatabase(
   options: TestDatabaseOptions = {},
 ): Promise<Db> {
   if (kind === "pglite") return await openDatabase({ directory: "memory", snapshot: await snapshot() });
-  const database = unusedDatabases.pop() ?? (await createPostgresDatabase());
+  const database = unusedDatabases.pop() ?? new ReusedDatabase(await createPostgresDatabase());
   newState ??= readNewState(database.url);
   const state = await newState;
-  const db = await openDatabase({ url: database.url, allowUnsafeFsync: true, ...options });
+  const db = options.poolSizeMax === undefined ? database.open() : await openOwnPool(database, options);
   return {
     ...db,
     async close() {
       await db.close();
-      if (await restoreNewState(database.url, state)) unusedDatabases.push(database);
+      if (await database.restore(state)) unusedDatabases.push(database);
       else await database.drop();
     },
   };
 }
 
+function openOwnPool({ url }: ReusedDatabase, options: TestDatabaseOptions): Promise<Db> {
+  return openDatabase({ url, allowUnsafeFsync: true, ...options });
+}
+
 /** Databases of closed handles, in the state of new ones. They end with the server. */
-const unusedDatabases: PostgresDatabase[] = [];
+const unusedDatabases: ReusedDatabase[] = [];
 let newState: Promise<NewState> | undefined;
 
 export type PostgresDatabase = { url: string; drop: () => Promise<void> };

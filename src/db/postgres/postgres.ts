@@ -101,7 +101,13 @@ export class PooledDriver extends SessionDriver<PooledSession> {
   constructor(options: PostgresOptions, guard: TransactionGuard) {
     super(guard);
     this.#options = options;
-    this.#pool = new pg.Pool({ ...clientOptions(options), max: this.#poolSizeMax, maxLifetimeSeconds: LIFETIME_S });
+    this.#pool = new pg.Pool({
+      ...clientOptions(options),
+      max: this.#poolSizeMax,
+      maxLifetimeSeconds: LIFETIME_S,
+      // A process with nothing to do but idle connections ends.
+      allowExitOnIdle: true,
+    });
     // A lost connection rejects the statement that uses it. Without a listener the same event would end the process.
     this.#pool.on("error", () => {});
     this.#pool.on("connect", (client) => client.on("error", () => {}));
