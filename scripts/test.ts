@@ -16,7 +16,7 @@ import { runTests } from "./tests/runTests.ts";
 const USAGE = `Usage: npm test -- [paths …] [--test-name-pattern=…] [--isolate] [--again] [--workers=3] [--durations]
                       [--summary=FILE]
 
-  paths                 files, folders and globs; all tests when there is none
+  paths                 files, folders and globs; all tests but the files of test/deepFiles.ts when there is none
   --test-name-pattern   only the tests of these names; --test-skip-pattern leaves them out
   --test-timeout        milliseconds that one test may take
   --isolate             gives each file a process of its own

@@ -10,8 +10,8 @@ import { chooseShare, numberOfRun } from "./tests/chooseShare.ts";
 import { addGroup, endGroupsWithRunner, removeGroup } from "./tests/processGroups.ts";
 import { parseShare, partsOfShare, type DeepPart, type Share } from "./tests/deepParts.ts";
 
-const SHARES = 26;
-const USAGE = `Usage: npm run test:deep -- [--share=3/26|auto] [--run=713] [--minutes=4] [--again] [--list]
+const SHARES = 32;
+const USAGE = `Usage: npm run test:deep -- [--share=3/32|auto] [--run=713] [--minutes=4] [--again] [--list]
 
   --share    this share of the parts; "auto" takes the next of ${SHARES} at each commit; everything without it
   --run      the run whose random values are drawn; the number of commits without it
@@ -81,7 +81,7 @@ async function runPart({ name, command, environment }: DeepPart): Promise<boolea
 function readShare(typed: string | undefined): Share | undefined {
   if (typed === undefined) return undefined;
   const chosen = typed === "auto" ? chooseShare(process.cwd(), SHARES) : parseShare(typed);
-  return chosen ?? exitWithUsage(`--share must be auto, or a share such as 3/26, not ${typed}.`);
+  return chosen ?? exitWithUsage(`--share must be auto, or a share such as 3/32, not ${typed}.`);
 }
 
 function readMinutes(typed: string | undefined): number {

@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { DeepPart } from "../scripts/tests/deepParts.ts";
+import { DEEP_FILES } from "./deepFiles.ts";
 import { plantedBugs } from "./plantedBugs/plantedBugs.ts";
 import { mutants } from "./sim/mutants.ts";
 
@@ -23,8 +24,10 @@ const PROGRAM_MUTANT_PARTS = 8;
 const SOLANA_CRASH_PARTS = 7;
 /** Of 50 seeds with 25 payments each. */
 const ASKED_PARTS = 8;
+/** Files that only the deep tests run are joined to parts of about this long. */
+const FILES_SECONDS = 60;
 const PROPERTY_PARTS = 3;
-const SAMPLED_PARTS = 4;
+const SAMPLED_PARTS = 10;
 /** Of 20 seeds with 50 intents each. */
 const MONEY_PARTS = 2;
 /** Of 50 loads of the page each. */
@@ -53,6 +56,7 @@ export const DEEP_PARTS: readonly DeepPart[] = [
   { name: "everything is recovered without the service", command: ["test/drill/main.ts"], seconds: 35 },
   { name: "the same by the page", command: ["test/drill/main.ts", "--page"], seconds: 60 },
   { name: "every command of the documents", command: ["--no-warnings", "test/walk/main.ts"], seconds: 90 },
+  ...fileParts(),
   ...propertyParts(),
   ...sampledParts(),
   ...seedParts(),
@@ -135,6 +139,10 @@ export const DEEP_PARTS: readonly DeepPart[] = [
     "src/watch/**",
     "src/deposit/**",
     "src/{settlement,event,priming,http,chain/solana}/**",
+    "src/{webhook,ledger,idempotency,intent,inbox,merchant}/**",
+    "src/db/**",
+    "test/http/{checkoutEvents,feedStreams,idempotencyKey,providerHints}.test.ts",
+    "test/{migrations,schema}/**",
     "test/road/{ledger,purge*,settle,settleFees}.test.ts",
   ].map((files) => ({
     name: `on the embedded database: ${files}`,
@@ -142,6 +150,13 @@ export const DEEP_PARTS: readonly DeepPart[] = [
     environment: { TEST_DATABASE: "pglite" },
     seconds: 60,
   })),
+  ...["{accounts,dev,exampleShop,explorer,help,hub}", "{init,ledger,operate,pay}", "{secretLeaks,usageErrors,w*}"].map(
+    (files) => ({
+      name: `each command once as a process: test/cli/${files}.test.ts`,
+      command: ["scripts/test.ts", "--workers=1", `test/cli/${files}.test.ts`],
+      seconds: 90,
+    }),
+  ),
   ...["fuzz", "rounds"].map((seed) => ({
     name: `20,000 random instructions for the inbox program on Solana, seed ${seed}`,
     command: ["scripts/test.ts", "--workers=1", "programs/test/fuzz.test.ts"],
@@ -213,6 +228,24 @@ export const DEEP_PARTS: readonly DeepPart[] = [
   },
 ];
 
+/** The files that only the deep tests run, each in one part. */
+function fileParts(): DeepPart[] {
+  const parts: { files: string[]; seconds: number }[] = [];
+  for (const [file, seconds] of Object.entries(DEEP_FILES).filter(([, each]) => each > 0)) {
+    const last = parts.at(-1);
+    if (last === undefined || last.seconds + seconds > FILES_SECONDS) parts.push({ files: [file], seconds });
+    else {
+      last.files.push(file);
+      last.seconds += seconds;
+    }
+  }
+  return parts.map(({ files, seconds }) => ({
+    name: `files: ${files.join(", ")}`,
+    command: ["scripts/test.ts", "--workers=1", ...files],
+    seconds,
+  }));
+}
+
 /** The tests with random values, which each run draws anew. */
 function propertyParts(): DeepPart[] {
   return partsOf("/support/properties.ts", { name: "properties with the values of this run", count: PROPERTY_PARTS });
@@ -227,6 +260,7 @@ function sampledParts(): DeepPart[] {
 function partsOf(module: string, { name, count }: { name: string; count: number }): DeepPart[] {
   const root = fileURLToPath(new URL("..", import.meta.url));
   const files = globSync(["{src,test}/**/*.test.ts", "packages/*/test/**/*.test.ts"], { cwd: root })
+    .filter((file) => !Object.hasOwn(DEEP_FILES, file))
     .filter((file) => readFileSync(`${root}${file}`, "utf8").includes(`${module}";`))
     .toSorted();
   return Array.from({ length: count }, (_, part) => ({

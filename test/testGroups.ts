@@ -1,4 +1,5 @@
 import type { TestRunSetup } from "../scripts/tests/groups.ts";
+import { DEEP_FILES } from "./deepFiles.ts";
 import { shareTestServer } from "./support/database.ts";
 
 // Which files of `npm test` share a process. A file of a shared group opens databases, accounts and chains of its own,
@@ -33,6 +34,7 @@ export const TEST_RUN: TestRunSetup = {
         "src/http/{body,schema}/**",
         "src/chain/evm/filter/**",
         "src/chain/evm/rpc/rpcErrors.test.ts",
+        "src/{chain/verifyChain,chain/solana/bridge/*,dev/chains/removeDuplicateGenesis}.test.ts",
         "src/{chain/providers,deposit/finality,merchant/solanaWallet,merchant/keys/apiKey}.test.ts",
         "packages/inbox/test/!(hub|publishedPackage).test.ts",
         "packages/inbox/test/solana/**",
@@ -111,6 +113,8 @@ export const TEST_RUN: TestRunSetup = {
       isShared: true,
       preload: ["test/support/devWorld.ts"],
     },
+    { name: "commands", files: ["test/cli/{explorer,help,hub,init,serve,watch}.test.ts"], isShared: true },
+    { name: "contracts", files: ["contracts/**", "packages/inbox/**"], isShared: true },
     {
       name: "checkout beside a dev world",
       files: ["test/checkout/{demoShop,embeddedPayment,marks,payment,readmeCheck,solanaPayment}.test.ts"],
@@ -147,16 +151,15 @@ export const TEST_RUN: TestRunSetup = {
     "road of Solana": 60,
     watch: 130,
     "test/cli/operate.test.ts": 20,
-    "test/cli/serve.test.ts": 27,
-    "test/cli/watch.test.ts": 16,
-    "test/cli/hub.test.ts": 15,
     "checkout beside a dev world": 90,
     checkout: 90,
     cost: 70,
     recover: 70,
     "test/alarm/alarms.test.ts": 20,
     server: 30,
-    "commands beside a dev world": 90,
+    "commands beside a dev world": 60,
+    commands: 60,
+    contracts: 20,
     "test/cli/dev.test.ts": 22,
     http: 60,
     pages: 60,
@@ -175,10 +178,9 @@ export const TEST_RUN: TestRunSetup = {
     "test/crash/shutdown.test.ts": 18,
     "src/chain/evm/send/nonceRecovery.test.ts": 14,
     "programs/test/fuzz.test.ts": 12,
-    "test/tools/tools.test.ts": 12,
     "src/db/pglite/pglite.test.ts": 10,
     "test/fuzz/fuzz.test.ts": 15,
-    "test/cli/init.test.ts": 10,
   },
+  deepFiles: DEEP_FILES,
   startShared: shareTestServer,
 };

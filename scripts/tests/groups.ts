@@ -14,6 +14,8 @@ export type TestRunSetup = {
   groups: readonly TestGroup[];
   /** The seconds of the slowest files and shared groups, which start first. */
   slowSeconds: Readonly<Record<string, number>>;
+  /** Files that a run without paths leaves out, because `test:deep` runs them, and their seconds there. */
+  deepFiles?: Readonly<Record<string, number>>;
   /** Starts the shared resources of a run, and returns the environment variables that locate them. */
   startShared?: () => Promise<Readonly<Record<string, string>>>;
 };

@@ -7,7 +7,7 @@ const NO_SOURCES = ["**/node_modules/**", "**/dist/**", "**/.*/**", "contracts/o
 
 export type JobSelection = {
   root: string;
-  /** Files, folders and globs; all files when empty. */
+  /** Files, folders and globs; all files but those of the deep tests when empty. */
   paths: readonly string[];
   /** Gives each file its own process, whatever its group says. */
   isolatesFiles: boolean;
@@ -22,7 +22,9 @@ export function planJobs(setup: TestRunSetup, { root, paths, isolatesFiles }: Jo
   const selectors = paths.map(normalizePath);
   const unused = selectors.filter((path) => [...byGroup.values()].flat().every((file) => !selects(path, file)));
   if (unused.length > 0) throw new Error(`No test file matches ${unused.join(", ")}.`);
-  const isSelected = (file: string) => selectors.length === 0 || selectors.some((path) => selects(path, file));
+  const isDeep = (file: string) => Object.hasOwn(setup.deepFiles ?? {}, file);
+  const isSelected = (file: string) =>
+    selectors.length === 0 ? !isDeep(file) : selectors.some((path) => selects(path, file));
   return [...byGroup]
     .flatMap(([group, files]) => jobsOf(group, files.filter(isSelected), { setup, isolatesFiles }))
     .toSorted((one, other) => other.seconds - one.seconds);
@@ -47,11 +49,13 @@ function assignGroups({ groups }: TestRunSetup, files: readonly string[]): Map<T
   return byGroup;
 }
 
-function assertCostsAreKnown({ slowSeconds }: TestRunSetup, byGroup: Map<TestGroup, string[]>): void {
+function assertCostsAreKnown({ slowSeconds, deepFiles }: TestRunSetup, byGroup: Map<TestGroup, string[]>): void {
   const known = new Set([...[...byGroup.keys()].map(({ name }) => name), ...[...byGroup.values()].flat()]);
   const stale = Object.keys(slowSeconds).filter((name) => !known.has(name));
   if (stale.length > 0)
     throw new Error(`slowSeconds of test/testGroups.ts names no file or group: ${stale.join(", ")}.`);
+  const gone = Object.keys(deepFiles ?? {}).filter((name) => !known.has(name));
+  if (gone.length > 0) throw new Error(`test/deepFiles.ts names no file: ${gone.join(", ")}.`);
 }
 
 type JobOptions = { setup: TestRunSetup; isolatesFiles: boolean };

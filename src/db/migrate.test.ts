@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { sql } from "kysely";
-import { createPostgresDatabase, databases, openTestDatabase } from "../../test/support/database.ts";
+import { createPostgresDatabase, thoroughDatabases, openTestDatabase } from "../../test/support/database.ts";
 import { openDatabase, type Db } from "./database.ts";
 import { DatabaseUnusable } from "./errors.ts";
 import { migrate, pendingMigrations } from "./migrate.ts";
@@ -31,7 +31,7 @@ async function tablesOf(db: Db): Promise<string[]> {
   return rows.map((row) => row.name);
 }
 
-for (const kind of databases) {
+for (const kind of thoroughDatabases) {
   describe(`migrations on ${kind}`, () => {
     const open = async () => {
       const db = await openTestDatabase(kind);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, mock, test } from "node:test";
 import { sql } from "kysely";
-import { databases, openTestDatabase } from "../../test/support/database.ts";
+import { thoroughDatabases, openTestDatabase } from "../../test/support/database.ts";
 import { addMs, hasElapsed } from "../kernel/clock.ts";
 import { isDue } from "./due.ts";
 import { openServerClock, ServerClock } from "./serverClock.ts";
@@ -82,7 +82,7 @@ describe("the database's clock", () => {
   });
 });
 
-for (const kind of databases) {
+for (const kind of thoroughDatabases) {
   test(`it shows the time of ${kind}`, async () => {
     const db = await openTestDatabase(kind);
     const clock = await openServerClock(db);

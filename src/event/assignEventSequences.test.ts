@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { readFeedOf } from "../../test/support/events.ts";
-import { databases, openTestDatabase } from "../../test/support/database.ts";
+import { thoroughDatabases, openTestDatabase } from "../../test/support/database.ts";
 import { insertAccount } from "../../test/support/intents.ts";
 import { stationWorld } from "../../test/support/stationWorld.ts";
 import type { Db } from "../db/database.ts";
@@ -23,7 +23,7 @@ const event = (accountId: string, label: string): NewEvent => ({
 });
 const labelOf = (data: { object: unknown }) => String(Reflect.get(data.object as object, "label"));
 
-for (const kind of databases) {
+for (const kind of thoroughDatabases) {
   describe(`events on ${kind}`, () => {
     let db: Db;
     before(async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, test } from "node:test";
 import { sql } from "kysely";
-import { databases, openTestDatabase } from "../../test/support/database.ts";
+import { thoroughDatabases, openTestDatabase } from "../../test/support/database.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { addMs, DAY_MS, systemClock, type Clock } from "../kernel/clock.ts";
 import { runIdempotent } from "./runIdempotent.ts";
@@ -28,7 +28,7 @@ const operation = {
   renewSecrets: async () => ({ token: "fresh" }),
 };
 
-for (const kind of databases) {
+for (const kind of thoroughDatabases) {
   describe(`idempotent requests on ${kind}`, () => {
     let db: Db;
     let world: { db: Db; clock: Clock };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { listEventTypesOf } from "../../test/support/events.ts";
-import { openTestDatabase } from "../../test/support/database.ts";
+import { openTestDatabase, thoroughDatabase } from "../../test/support/database.ts";
 import { pino } from "pino";
 import { insertIntent, TEST_TOKEN } from "../../test/support/intents.ts";
 import {
@@ -48,7 +48,7 @@ let remote: FakeIssuingGate;
 let world: TestWorld;
 
 before(async () => {
-  [db, remote] = await Promise.all([openTestDatabase("pglite"), openFakeIssuingGate()]);
+  [db, remote] = await Promise.all([openTestDatabase(thoroughDatabase), openFakeIssuingGate()]);
   world = stationWorld(db);
 });
 

@@ -1,7 +1,7 @@
 import { deepEqual, equal, match, rejects } from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { sql, type RawBuilder } from "kysely";
-import { databases, openTestDatabase } from "../../test/support/database.ts";
+import { thoroughDatabases, openTestDatabase } from "../../test/support/database.ts";
 import { waitUntilBlocked } from "../../test/support/waitUntilBlocked.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { array } from "../db/parameters.ts";
@@ -39,7 +39,7 @@ function transferQuery(transfers: readonly Transfer[]): RawBuilder<unknown> {
       )}) with ordinality as input (reference, version, inbox, counter, change, place)`;
 }
 
-for (const kind of databases) {
+for (const kind of thoroughDatabases) {
   describe(`the ledger on ${kind}`, () => {
     let db: Db;
     let unique = 0;

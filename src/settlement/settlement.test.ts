@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { listEventTypesOf } from "../../test/support/events.ts";
-import { databases, openTestDatabase } from "../../test/support/database.ts";
+import { thoroughDatabases, openTestDatabase } from "../../test/support/database.ts";
 import { FEE_RECIPIENT, insertIntent, randomAddress, TEST_CHAIN, TEST_TOKEN } from "../../test/support/intents.ts";
 import { recordMovements, setHead, type MovementInput } from "../../test/support/movements.ts";
 import { stationWorld, type StationWorld } from "../../test/support/stationWorld.ts";
@@ -17,7 +17,7 @@ import { countMoney } from "../../test/support/countMoney.ts";
 let txCount = 0;
 const newChainTx = () => `0xaa${(txCount += 1).toString(16).padStart(62, "0")}`;
 
-for (const kind of databases) {
+for (const kind of thoroughDatabases) {
   describe(`settlements on ${kind}`, () => {
     let db: Db;
     let world: StationWorld;

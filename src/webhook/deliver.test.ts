@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, test } from "node:test";
 import { readFeedOf } from "../../test/support/events.ts";
-import { databases, openTestDatabase } from "../../test/support/database.ts";
+import { thoroughDatabases, openTestDatabase } from "../../test/support/database.ts";
 import {
   hasSignature,
   insertAccountWithIntents,
@@ -20,7 +20,7 @@ import { redeliver, sendTest } from "./redeliver.ts";
 
 const HOUR_MS = 3_600_000;
 
-for (const kind of databases) {
+for (const kind of thoroughDatabases) {
   describe(`webhooks on ${kind}`, () => {
     let db: Db;
     let webhooks: ReturnType<typeof openWebhooks>;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { Webhook as StandardWebhook } from "standardwebhooks";
 import { Webhook as SvixWebhook } from "svix";
-import { databases, openTestDatabase } from "../../test/support/database.ts";
+import { thoroughDatabases, openTestDatabase } from "../../test/support/database.ts";
 import {
   hasSignature,
   insertAccountWithIntents,
@@ -21,7 +21,7 @@ import { setNotifyUrl } from "./notice/setNotifyUrl.ts";
 
 const HOUR_MS = 3_600_000;
 
-for (const kind of databases) {
+for (const kind of thoroughDatabases) {
   describe(`notices and alarms of webhooks on ${kind}`, () => {
     let db: Db;
     before(async () => {

@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import { after, before, beforeEach, describe, test } from "node:test";
 import { sql } from "kysely";
 import { readFeedOf } from "../../test/support/events.ts";
-import { databases, openTestDatabase } from "../../test/support/database.ts";
+import { thoroughDatabases, openTestDatabase } from "../../test/support/database.ts";
 import { hasSignature, insertAccountWithIntents, openWebhooks, Receiver } from "../../test/support/webhooks.ts";
 import type { Db } from "../db/database.ts";
 import { assignEventSequences } from "../event/assignEventSequences.ts";
@@ -18,7 +18,7 @@ import { redeliver, sendTest } from "./redeliver.ts";
 const HOUR_MS = 3_600_000;
 const TAKEOVER_MS_MAX = 9_000;
 
-for (const kind of databases) {
+for (const kind of thoroughDatabases) {
   describe(`turns of webhooks on ${kind}`, () => {
     let db: Db;
     let webhooks: ReturnType<typeof openWebhooks>;

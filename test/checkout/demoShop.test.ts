@@ -7,6 +7,7 @@ import { assertAccessible } from "../support/axe.ts";
 import { skipWithoutChromium } from "../support/browser.ts";
 import { sharedBrowser } from "../support/sharedBrowser.ts";
 import { useDevWorld } from "../support/devWorld.ts";
+import { onlyDeep } from "../support/runNumber.ts";
 
 // The demo shop, as `npm start` serves it: a payer presses one button, and the money arrives in the shop's wallet. With
 // DEMO_IMAGES=<folder> the test also writes the pictures of the README.
@@ -77,7 +78,7 @@ describe("the demo shop", { skip: skipWithoutChromium }, () => {
     });
   });
 
-  test("in the page and on a phone, one click pays too", async () => {
+  test("in the page and on a phone, one click pays too", { skip: onlyDeep }, async () => {
     await withShop("", async (page) => {
       await page.getByLabel("in this page").check();
       await page.locator("#buy").click();
@@ -93,7 +94,7 @@ describe("the demo shop", { skip: skipWithoutChromium }, () => {
     });
   });
 
-  test("without paying at once, the wallet is one that the checkout offers", async () => {
+  test("without paying at once, the wallet is one that the checkout offers", { skip: onlyDeep }, async () => {
     await withShop("", async (page) => {
       await page.getByLabel("Pays at once").uncheck();
       await page.locator("#buy").click();
@@ -102,31 +103,38 @@ describe("the demo shop", { skip: skipWithoutChromium }, () => {
     });
   });
 
-  test("on Solana one click pays too, and the wallet is one that the checkout in the frame offers", async () => {
-    await withShop("?network=solana", async (page) => {
-      await page.locator("#network").getByText("Dev Solana").waitFor({ timeout: WAIT_MS });
-      await page.locator("#balance").getByText("USDC").waitFor({ timeout: WAIT_MS });
-      await assertAccessible(page);
-      const before = await page.locator("#balance").innerText();
-      await page.locator("#buy").click();
-      await waitForArrival(page);
-      assert.equal(await page.locator("#done").innerText(), "Thank you! 24.875 USDC has arrived in the shop's wallet.");
-      await page.getByRole("button", { name: "Close" }).click();
-      await page.locator("#balance", { hasNotText: before }).waitFor({ timeout: WAIT_MS });
-      await page.getByLabel("Pays at once").uncheck();
-      await page.locator("#buy").click();
-      await payInFrame(page, "demo-solana");
-      await waitForArrival(page);
-      await page.getByRole("button", { name: "Close" }).click();
-      await page.locator("#more").click();
-      await page
-        .locator("#balance")
-        .getByText(/^10,000,950\.00 USDC$/)
-        .waitFor({ timeout: WAIT_MS });
-    });
-  });
+  test(
+    "on Solana one click pays too, and the wallet is one that the checkout in the frame offers",
+    { skip: onlyDeep },
+    async () => {
+      await withShop("?network=solana", async (page) => {
+        await page.locator("#network").getByText("Dev Solana").waitFor({ timeout: WAIT_MS });
+        await page.locator("#balance").getByText("USDC").waitFor({ timeout: WAIT_MS });
+        await assertAccessible(page);
+        const before = await page.locator("#balance").innerText();
+        await page.locator("#buy").click();
+        await waitForArrival(page);
+        assert.equal(
+          await page.locator("#done").innerText(),
+          "Thank you! 24.875 USDC has arrived in the shop's wallet.",
+        );
+        await page.getByRole("button", { name: "Close" }).click();
+        await page.locator("#balance", { hasNotText: before }).waitFor({ timeout: WAIT_MS });
+        await page.getByLabel("Pays at once").uncheck();
+        await page.locator("#buy").click();
+        await payInFrame(page, "demo-solana");
+        await waitForArrival(page);
+        await page.getByRole("button", { name: "Close" }).click();
+        await page.locator("#more").click();
+        await page
+          .locator("#balance")
+          .getByText(/^10,000,950\.00 USDC$/)
+          .waitFor({ timeout: WAIT_MS });
+      });
+    },
+  );
 
-  test("the wallet gets more money, and the checkout opens on its own page", async () => {
+  test("the wallet gets more money, and the checkout opens on its own page", { skip: onlyDeep }, async () => {
     await withShop("?mode=redirect", async (page) => {
       const balance = page.locator("#balance");
       await balance.getByText("USDC").waitFor({ timeout: WAIT_MS });

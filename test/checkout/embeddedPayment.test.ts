@@ -8,6 +8,7 @@ import { sharedBrowser } from "../support/sharedBrowser.ts";
 import { evmChains, useDevWorld } from "../support/devWorld.ts";
 import { openMerchantSite, type MerchantSite } from "../support/merchantSite.ts";
 import { TestWallet } from "../support/testWallet.ts";
+import { onlyDeep } from "../support/runNumber.ts";
 
 // A shop on an origin of its own embeds the checkout of the dev world, and a wallet of the shop's page pays on a real
 // chain.
@@ -141,38 +142,46 @@ describe("a payer at a shop that embeds the checkout", { skip: skipWithoutChromi
     });
   }
 
-  test("D39 a wallet of the shop's page that does not know the network: the checkout opens on top, adds it and pays", async () => {
-    const wallet = newWallet();
-    await withShop(wallet, async (page, intentId) => {
-      await pay(inFrame(page));
-      await page.waitForURL(`${world.dev.ready.baseUrl}/c/${intentId}**`, { timeout: WAIT_MS });
-      assert.deepEqual(
-        wallet.calls.map(({ method }) => method),
-        ["eth_requestAccounts", "wallet_switchEthereumChain"],
-      );
-      wallet.calls.length = 0;
-      await pay(page);
-      await page.locator("main[data-screen=paid]").waitFor({ timeout: WAIT_MS });
-      const methods = wallet.calls.map(({ method }) => method);
-      assert.ok(methods.indexOf("wallet_addEthereumChain") > methods.indexOf("wallet_switchEthereumChain"));
-      await waitForSettled(intentId);
-    });
-  });
+  test(
+    "D39 a wallet of the shop's page that does not know the network: the checkout opens on top, adds it and pays",
+    { skip: onlyDeep },
+    async () => {
+      const wallet = newWallet();
+      await withShop(wallet, async (page, intentId) => {
+        await pay(inFrame(page));
+        await page.waitForURL(`${world.dev.ready.baseUrl}/c/${intentId}**`, { timeout: WAIT_MS });
+        assert.deepEqual(
+          wallet.calls.map(({ method }) => method),
+          ["eth_requestAccounts", "wallet_switchEthereumChain"],
+        );
+        wallet.calls.length = 0;
+        await pay(page);
+        await page.locator("main[data-screen=paid]").waitFor({ timeout: WAIT_MS });
+        const methods = wallet.calls.map(({ method }) => method);
+        assert.ok(methods.indexOf("wallet_addEthereumChain") > methods.indexOf("wallet_switchEthereumChain"));
+        await waitForSettled(intentId);
+      });
+    },
+  );
 
-  test("a wallet that refuses to add the network: the page says that nothing was paid, and the next try pays", async () => {
-    const wallet = newWallet();
-    await withShop(wallet, async (page, intentId) => {
-      await pay(inFrame(page));
-      await page.waitForURL(`${world.dev.ready.baseUrl}/c/${intentId}**`, { timeout: WAIT_MS });
-      wallet.refusesNext = "wallet_addEthereumChain";
-      await pay(page);
-      await page.getByText("Test Wallet did not send it. Nothing was paid").waitFor({ timeout: WAIT_MS });
-      assert.equal(
-        wallet.calls.some(({ method }) => method === "eth_sendTransaction"),
-        false,
-      );
-      await pay(page);
-      await page.locator("main[data-screen=paid]").waitFor({ timeout: WAIT_MS });
-    });
-  });
+  test(
+    "a wallet that refuses to add the network: the page says that nothing was paid, and the next try pays",
+    { skip: onlyDeep },
+    async () => {
+      const wallet = newWallet();
+      await withShop(wallet, async (page, intentId) => {
+        await pay(inFrame(page));
+        await page.waitForURL(`${world.dev.ready.baseUrl}/c/${intentId}**`, { timeout: WAIT_MS });
+        wallet.refusesNext = "wallet_addEthereumChain";
+        await pay(page);
+        await page.getByText("Test Wallet did not send it. Nothing was paid").waitFor({ timeout: WAIT_MS });
+        assert.equal(
+          wallet.calls.some(({ method }) => method === "eth_sendTransaction"),
+          false,
+        );
+        await pay(page);
+        await page.locator("main[data-screen=paid]").waitFor({ timeout: WAIT_MS });
+      });
+    },
+  );
 });

@@ -5,6 +5,7 @@ import { createApiClient } from "../../src/operator/client/apiClient.ts";
 import { skipWithoutChromium } from "../support/browser.ts";
 import { useDevWorld } from "../support/devWorld.ts";
 import { sharedBrowser } from "../support/sharedBrowser.ts";
+import { onlyDeep } from "../support/runNumber.ts";
 
 // Marks of networks and coins: letters until their file has come, under the policy of the service as it is started.
 
@@ -75,7 +76,7 @@ describe("marks of networks and coins", { skip: skipWithoutChromium }, () => {
     });
   });
 
-  test("marks have the colour of the text, in the dark and in the light", async () => {
+  test("marks have the colour of the text, in the dark and in the light", { skip: onlyDeep }, async () => {
     const colours: string[] = [];
     for (const colorScheme of ["dark", "light"] as const)
       await withChoice({ colorScheme, answer: async () => undefined }, async (page) => {
@@ -90,7 +91,7 @@ describe("marks of networks and coins", { skip: skipWithoutChromium }, () => {
     assert.equal(new Set(colours).size, 2);
   });
 
-  test("letters stay where the file does not come", async () => {
+  test("letters stay where the file does not come", { skip: onlyDeep }, async () => {
     for (const status of [0, 503]) {
       const failed = Promise.withResolvers<void>();
       const answer = (page: Page) =>

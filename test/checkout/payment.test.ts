@@ -8,6 +8,7 @@ import { skipWithoutChromium } from "../support/browser.ts";
 import { sharedBrowser } from "../support/sharedBrowser.ts";
 import { useDevWorld } from "../support/devWorld.ts";
 import { TestWallet } from "../support/testWallet.ts";
+import { onlyDeep } from "../support/runNumber.ts";
 
 // Payers in a browser, against the dev world: real chains, real transfers, the service as it is started.
 
@@ -109,19 +110,23 @@ describe("a payer at the checkout page", { skip }, () => {
     });
   });
 
-  test("pays while a sweep empties the inbox between the wallet's estimate and the transfer", async () => {
-    const intent = await createIntent();
-    await withPage(async (page) => {
-      const wallet = new TestWallet(world.dev.ready.payer.privateKey);
-      // It holds money, as an inbox does before the sweep; the inbox of the payment is empty.
-      wallet.estimatesAs = `0x${"5a".repeat(20)}`;
-      await transfer(wallet.estimatesAs, "USDC", "1");
-      await wallet.install(page, "Test Wallet");
-      await openReady(page, intent);
-      await page.getByText("Pay with Test Wallet").click();
-      await screen(page, "paid");
-    });
-  });
+  test(
+    "pays while a sweep empties the inbox between the wallet's estimate and the transfer",
+    { skip: onlyDeep },
+    async () => {
+      const intent = await createIntent();
+      await withPage(async (page) => {
+        const wallet = new TestWallet(world.dev.ready.payer.privateKey);
+        // It holds money, as an inbox does before the sweep; the inbox of the payment is empty.
+        wallet.estimatesAs = `0x${"5a".repeat(20)}`;
+        await transfer(wallet.estimatesAs, "USDC", "1");
+        await wallet.install(page, "Test Wallet");
+        await openReady(page, intent);
+        await page.getByText("Pay with Test Wallet").click();
+        await screen(page, "paid");
+      });
+    },
+  );
 
   test("pays in parts and too much, with a reload and a lost connection between", async () => {
     const intent = await createIntent();
@@ -143,7 +148,7 @@ describe("a payer at the checkout page", { skip }, () => {
     });
   });
 
-  test("sends the wrong coin: the page says so, and how to finish", async () => {
+  test("sends the wrong coin: the page says so, and how to finish", { skip: onlyDeep }, async () => {
     const intent = await createIntent();
     await withPage(async (page) => {
       await openReady(page, intent);

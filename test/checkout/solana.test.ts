@@ -13,6 +13,7 @@ import { openSample } from "../support/checkoutSamples.ts";
 import { createLocalIntent, openLocalSolanaApi } from "../support/localSolanaApi.ts";
 import { callRpc, createWallet, startTestSolana } from "../support/solana.ts";
 import { installStandardWallet, type AskedWallet, type StandardWalletOptions } from "../support/standardWallet.ts";
+import { onlyDeep } from "../support/runNumber.ts";
 
 // Payers on Solana in a browser: the real server, a local chain, and a wallet of the Wallet Standard.
 
@@ -96,7 +97,7 @@ describe("a payer on Solana", { skip }, () => {
     });
   });
 
-  test("sends what a wallet only signed over the public RPC URL", async () => {
+  test("sends what a wallet only signed over the public RPC URL", { skip: onlyDeep }, async () => {
     await withPayment({ keys: [payer] }, async ({ page, intent, wallet }) => {
       await page.getByText("Pay with Test Wallet").click();
       await page.getByText("Test Wallet has sent it.").waitFor({ timeout: WAIT_MS });
@@ -105,18 +106,22 @@ describe("a payer on Solana", { skip }, () => {
     });
   });
 
-  test("says when the wallet has too little, or no account on the network, and asks it nothing", async () => {
-    await withPayment({ keys: [createWallet(solana)] }, async ({ page, wallet }) => {
-      await page.getByText("Pay with Test Wallet").click();
-      await page.getByText("Test Wallet has too little USDC on Solana.").waitFor({ timeout: WAIT_MS });
-      assert.equal(wallet.count, 0);
-    });
-    await withPayment({ keys: [payer], chains: ["solana:mainnet"] }, async ({ page, wallet }) => {
-      await page.getByText("Pay with Test Wallet").click();
-      await page.getByText("Test Wallet has no account on Solana.").waitFor({ timeout: WAIT_MS });
-      assert.equal(wallet.count, 0);
-    });
-  });
+  test(
+    "says when the wallet has too little, or no account on the network, and asks it nothing",
+    { skip: onlyDeep },
+    async () => {
+      await withPayment({ keys: [createWallet(solana)] }, async ({ page, wallet }) => {
+        await page.getByText("Pay with Test Wallet").click();
+        await page.getByText("Test Wallet has too little USDC on Solana.").waitFor({ timeout: WAIT_MS });
+        assert.equal(wallet.count, 0);
+      });
+      await withPayment({ keys: [payer], chains: ["solana:mainnet"] }, async ({ page, wallet }) => {
+        await page.getByText("Pay with Test Wallet").click();
+        await page.getByText("Test Wallet has no account on Solana.").waitFor({ timeout: WAIT_MS });
+        assert.equal(wallet.count, 0);
+      });
+    },
+  );
 
   test("a transaction that is not the shown payment never reaches the wallet", async () => {
     await withPayment({ keys: [payer] }, async ({ page, intent, wallet }) => {
@@ -179,19 +184,27 @@ describe("the screens of a payment on Solana", { skip }, () => {
     });
   });
 
-  test("on a phone the button leads to the transaction request, beside apps that know Solana", async () => {
-    await onScreen(PHONE, "solana", async (page) => {
-      const link = page.getByRole("link", { name: "Open in a wallet app" });
-      assert.equal(await link.getAttribute("href"), "solana:https://checkout.example/c/pi_sample/solana-pay");
-      assert.deepEqual(await page.locator("[data-do=app] bdi").allInnerTexts(), ["Phantom", "Solflare", "Trust"]);
-    });
-  });
+  test(
+    "on a phone the button leads to the transaction request, beside apps that know Solana",
+    { skip: onlyDeep },
+    async () => {
+      await onScreen(PHONE, "solana", async (page) => {
+        const link = page.getByRole("link", { name: "Open in a wallet app" });
+        assert.equal(await link.getAttribute("href"), "solana:https://checkout.example/c/pi_sample/solana-pay");
+        assert.deepEqual(await page.locator("[data-do=app] bdi").allInnerTexts(), ["Phantom", "Solflare", "Trust"]);
+      });
+    },
+  );
 
-  test("a confirmed deposit shows with the time until it is final, and its place on the explorer", async () => {
-    await onScreen(DESK, "solanaSeen", async (page) => {
-      await page.getByText("About 12 seconds to go.").waitFor({ timeout: WAIT_MS });
-      const href = await page.getByRole("link", { name: "See it on the network" }).getAttribute("href");
-      assert.match(href ?? "", /\/tx\/3{88}$/);
-    });
-  });
+  test(
+    "a confirmed deposit shows with the time until it is final, and its place on the explorer",
+    { skip: onlyDeep },
+    async () => {
+      await onScreen(DESK, "solanaSeen", async (page) => {
+        await page.getByText("About 12 seconds to go.").waitFor({ timeout: WAIT_MS });
+        const href = await page.getByRole("link", { name: "See it on the network" }).getAttribute("href");
+        assert.match(href ?? "", /\/tx\/3{88}$/);
+      });
+    },
+  );
 });

@@ -16,6 +16,7 @@ import { openMerchantSite } from "../support/merchantSite.ts";
 import { sharedBrowser } from "../support/sharedBrowser.ts";
 import { installStandardWallet } from "../support/standardWallet.ts";
 import { drawBytes } from "../support/drawBytes.ts";
+import { onlyDeep } from "../support/runNumber.ts";
 
 // Payers on Solana in a browser, against the dev world: the service watches its local Solana, and the open page
 // follows.
@@ -78,27 +79,31 @@ describe("a payer on Solana at the checkout page", { skip: skipWithoutChromium }
     return (await payer.transfer(payout.tokenAddress, inboxAddress, units)).txHash;
   }
 
-  test("a plain transfer in two parts: the open page asks for the rest, then says paid, and links to both transfers", async () => {
-    const intent = await createIntent();
-    await withPage(async (page) => {
-      await openChecked(page, intent);
-      const first = await transfer(intent, 20_000_000n);
-      await screen(page, "underpaid");
-      assert.equal(await heading(page), "Send 5.00 USDC more");
-      const second = await transfer(intent, 5_000_000n);
-      await screen(page, "paid");
-      assert.equal(await page.locator("[data-deposit=counted]").count(), 2);
-      const links = await page.getByRole("link", { name: "See it on the network" }).all();
-      const hrefs = await Promise.all(links.map((link) => link.getAttribute("href")));
-      const explorer = `${world.dev.ready.baseUrl}/dev/explorer/104`;
-      assert.deepEqual(new Set(hrefs), new Set([first, second].map((txHash) => `${explorer}/tx/${txHash}`)));
-      await page.goto(hrefs[0] ?? "");
-      await page.getByText("success").waitFor({ timeout: WAIT_MS });
-      await page.getByTitle(intent.inboxAddress).first().click();
-      await page.getByRole("heading", { name: "Received" }).waitFor({ timeout: WAIT_MS });
-      await page.getByText("20 USDC").first().waitFor({ timeout: WAIT_MS });
-    });
-  });
+  test(
+    "a plain transfer in two parts: the open page asks for the rest, then says paid, and links to both transfers",
+    { skip: onlyDeep },
+    async () => {
+      const intent = await createIntent();
+      await withPage(async (page) => {
+        await openChecked(page, intent);
+        const first = await transfer(intent, 20_000_000n);
+        await screen(page, "underpaid");
+        assert.equal(await heading(page), "Send 5.00 USDC more");
+        const second = await transfer(intent, 5_000_000n);
+        await screen(page, "paid");
+        assert.equal(await page.locator("[data-deposit=counted]").count(), 2);
+        const links = await page.getByRole("link", { name: "See it on the network" }).all();
+        const hrefs = await Promise.all(links.map((link) => link.getAttribute("href")));
+        const explorer = `${world.dev.ready.baseUrl}/dev/explorer/104`;
+        assert.deepEqual(new Set(hrefs), new Set([first, second].map((txHash) => `${explorer}/tx/${txHash}`)));
+        await page.goto(hrefs[0] ?? "");
+        await page.getByText("success").waitFor({ timeout: WAIT_MS });
+        await page.getByTitle(intent.inboxAddress).first().click();
+        await page.getByRole("heading", { name: "Received" }).waitFor({ timeout: WAIT_MS });
+        await page.getByText("20 USDC").first().waitFor({ timeout: WAIT_MS });
+      });
+    },
+  );
 
   function installPayer(page: Page | BrowserContext, options: { isInFrames?: boolean } = {}) {
     const pair = decodeBase58(world.dev.ready.solana.payer.privateKey);
@@ -159,58 +164,66 @@ describe("a payer on Solana at the checkout page", { skip: skipWithoutChromium }
     });
   });
 
-  test("in a shop's frame, where no wallet shows itself: the page opens in a tab, the wallet pays there, and the frame says paid", async () => {
-    const { baseUrl, accounts } = world.dev.ready;
-    const shop = await openMerchantSite();
-    const api = createApiClient({ baseUrl, apiKey: accounts[1]?.apiKey ?? "" });
-    await api.replacePageOrigins({ origins: [shop.origin] });
-    try {
-      const intent = await createIntent();
-      shop.html = `<!doctype html><html lang="en"><title>A shop</title><script>window.events = []</script><script type="module">
+  test(
+    "in a shop's frame, where no wallet shows itself: the page opens in a tab, the wallet pays there, and the frame says paid",
+    { skip: onlyDeep },
+    async () => {
+      const { baseUrl, accounts } = world.dev.ready;
+      const shop = await openMerchantSite();
+      const api = createApiClient({ baseUrl, apiKey: accounts[1]?.apiKey ?? "" });
+      await api.replacePageOrigins({ origins: [shop.origin] });
+      try {
+        const intent = await createIntent();
+        shop.html = `<!doctype html><html lang="en"><title>A shop</title><script>window.events = []</script><script type="module">
         import { mount } from "${baseUrl}/sdk/v1.js";
         mount({ intentId: "${intent.intentId}", onPaid: ({ stage }) => window.events.push(stage) });
       </script>`;
-      await withPage(async (page) => {
-        const wallet = await installPayer(page.context(), { isInFrames: false });
-        await page.goto(shop.origin);
-        const frame = page.frameLocator("iframe");
-        await chooseSolana(frame, intent);
-        const opened = page.waitForEvent("popup");
-        await frame.getByRole("button", { name: "Pay with a wallet in this browser" }).click({ timeout: WAIT_MS });
-        const tab = await opened;
-        await tab.getByText("Pay with Test Wallet").click({ timeout: WAIT_MS });
-        await screen(tab, "paid");
-        await frame.locator("main[data-screen=paid]").waitFor({ timeout: WAIT_MS });
-        assert.deepEqual([await page.evaluate("window.events"), wallet.count], [["paid"], 1]);
-        assert.equal(await tab.evaluate("window.opener"), null);
-      });
-    } finally {
-      await shop.close();
-    }
-  });
-
-  test("a payment without a price: the wallet sends the amount that the payer types, and nothing before", async () => {
-    const intent = await createIntent({});
-    await withPage(async (page) => {
-      const wallet = await installPayer(page);
-      await openChecked(page, intent);
-      const button = page.getByRole("button", { name: "Pay with Test Wallet" });
-      const amount = page.getByLabel("Amount", { exact: true });
-      for (const text of ["", "0", "1.0000001", "1e3", "12,5,0"]) {
-        await amount.fill(text);
-        assert.equal(await button.getAttribute("aria-disabled"), "true", text);
-        // A disabled look alone would still send.
-        await button.dispatchEvent("click");
+        await withPage(async (page) => {
+          const wallet = await installPayer(page.context(), { isInFrames: false });
+          await page.goto(shop.origin);
+          const frame = page.frameLocator("iframe");
+          await chooseSolana(frame, intent);
+          const opened = page.waitForEvent("popup");
+          await frame.getByRole("button", { name: "Pay with a wallet in this browser" }).click({ timeout: WAIT_MS });
+          const tab = await opened;
+          await tab.getByText("Pay with Test Wallet").click({ timeout: WAIT_MS });
+          await screen(tab, "paid");
+          await frame.locator("main[data-screen=paid]").waitFor({ timeout: WAIT_MS });
+          assert.deepEqual([await page.evaluate("window.events"), wallet.count], [["paid"], 1]);
+          assert.equal(await tab.evaluate("window.opener"), null);
+        });
+      } finally {
+        await shop.close();
       }
-      await amount.fill("12,5");
-      await page.locator("button[data-do=wallet]:not([aria-disabled])").waitFor({ timeout: WAIT_MS });
-      assert.equal(wallet.count, 0);
-      await button.click();
-      await screen(page, "paid");
-      assert.equal(wallet.count, 1);
-      await page.locator("[data-amount=paid]").getByText("12.50").waitFor({ timeout: WAIT_MS });
-    });
-  });
+    },
+  );
+
+  test(
+    "a payment without a price: the wallet sends the amount that the payer types, and nothing before",
+    { skip: onlyDeep },
+    async () => {
+      const intent = await createIntent({});
+      await withPage(async (page) => {
+        const wallet = await installPayer(page);
+        await openChecked(page, intent);
+        const button = page.getByRole("button", { name: "Pay with Test Wallet" });
+        const amount = page.getByLabel("Amount", { exact: true });
+        for (const text of ["", "0", "1.0000001", "1e3", "12,5,0"]) {
+          await amount.fill(text);
+          assert.equal(await button.getAttribute("aria-disabled"), "true", text);
+          // A disabled look alone would still send.
+          await button.dispatchEvent("click");
+        }
+        await amount.fill("12,5");
+        await page.locator("button[data-do=wallet]:not([aria-disabled])").waitFor({ timeout: WAIT_MS });
+        assert.equal(wallet.count, 0);
+        await button.click();
+        await screen(page, "paid");
+        assert.equal(wallet.count, 1);
+        await page.locator("[data-amount=paid]").getByText("12.50").waitFor({ timeout: WAIT_MS });
+      });
+    },
+  );
 });
 
 async function screen(page: Page, name: string): Promise<void> {

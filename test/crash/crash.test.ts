@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { createLoops } from "../../src/loops/runLoops.ts";
 import { runLoop } from "../../src/loops/loop.ts";
-import { databases } from "../support/database.ts";
+import { databases, thoroughDatabase } from "../support/database.ts";
 import { openCrashDatabase } from "./crashDatabase.ts";
+import { onlyDeep } from "../support/runNumber.ts";
 import { ProcessCrashed } from "./crashInjector.ts";
 import { openScenario, type Scenario } from "./scenario.ts";
 import { testEveryCrashPoint, testEveryPausePoint, type CrashPointOptions } from "./testEveryCrashPoint.ts";
@@ -22,7 +23,9 @@ const CRASH_POINT_RUNS: Record<(typeof databases)[number], CrashPointOptions[]> 
 };
 
 for (const kind of databases) {
-  describe(`a process that ends on ${kind}`, () => {
+  // `npm run test:deep` ends one after every step on both.
+  const skip = kind === thoroughDatabase ? false : onlyDeep;
+  describe(`a process that ends on ${kind}`, { skip }, () => {
     let scenario: Scenario;
     before(async () => {
       scenario = await openScenario(await openCrashDatabase(kind));

@@ -13,6 +13,7 @@ import { MerchantClients } from "../chaos/merchants.ts";
 import { SeededRandom } from "../chaos/seededRandom.ts";
 import { openInstallation, type InstallationOptions } from "../support/serviceInstallation.ts";
 import { openBlockingProxy } from "./blockingProxy.ts";
+import { onlyDeep } from "../support/runNumber.ts";
 
 // How the real service ends: by itself after a fatal error, in order on SIGTERM.
 
@@ -67,21 +68,29 @@ describe("shutdown of the service", () => {
     throw new Error(`never ${label}`);
   }
 
-  test("an embedded database whose engine breaks ends the process with 70, and the next start succeeds", async (context) => {
-    const directory = await mkdtemp(join(tmpdir(), "tributary-ends-"));
-    const preload = { NODE_OPTIONS: `--import=${new URL("breakEmbedded.ts", import.meta.url).href}` };
-    const installation = await newSite({ chain: chaos.chain, config: { database: { directory } }, variables: preload });
-    context.after(async () => {
-      await installation.remove();
-      await rm(directory, { recursive: true, force: true });
-    });
-    const running = await installation.start();
-    process.kill(running.pid, "SIGUSR2");
-    assert.equal(await running.waitForExit(), 70);
-    assert.match(running.output(), /fatal error, process exits/);
-    const next = await installation.start();
-    assert.equal(await next.stop(), 0);
-  });
+  test(
+    "an embedded database whose engine breaks ends the process with 70, and the next start succeeds",
+    { skip: onlyDeep },
+    async (context) => {
+      const directory = await mkdtemp(join(tmpdir(), "tributary-ends-"));
+      const preload = { NODE_OPTIONS: `--import=${new URL("breakEmbedded.ts", import.meta.url).href}` };
+      const installation = await newSite({
+        chain: chaos.chain,
+        config: { database: { directory } },
+        variables: preload,
+      });
+      context.after(async () => {
+        await installation.remove();
+        await rm(directory, { recursive: true, force: true });
+      });
+      const running = await installation.start();
+      process.kill(running.pid, "SIGUSR2");
+      assert.equal(await running.waitForExit(), 70);
+      assert.match(running.output(), /fatal error, process exits/);
+      const next = await installation.start();
+      assert.equal(await next.stop(), 0);
+    },
+  );
 
   test("SIGTERM during a settlement reserves no further nonce, and the next start settles", async (context) => {
     const { chain, db, databaseUrl } = chaos;
@@ -130,7 +139,7 @@ describe("shutdown of the service", () => {
     assert.equal(await stopped, 0);
   });
 
-  test("rows that break an invariant of the program end the process with 70", async (context) => {
+  test("rows that break an invariant of the program end the process with 70", { skip: onlyDeep }, async (context) => {
     const { chain, db, databaseUrl } = chaos;
     const installation = await newSite({ chain, databaseUrl });
     context.after(() => installation.remove());

@@ -12,7 +12,7 @@ import type { Db } from "../../src/db/database.ts";
 import { openTestApi, type Json, type Merchant, type TestApi } from "../support/api.ts";
 import { openCheckout, type OpenCheckout } from "../support/checkout.ts";
 import { countMoney } from "../support/countMoney.ts";
-import { databases, openTestDatabase } from "../support/database.ts";
+import { thoroughDatabases, openTestDatabase } from "../support/database.ts";
 import { TEST_CHAIN } from "../support/intents.ts";
 import { recordMovements, setHead } from "../support/movements.ts";
 
@@ -23,7 +23,7 @@ const POLL_MS = 50;
 /** Fewer than those after which the feed reads every page again. */
 const ROUNDS_MAX = 50;
 
-for (const kind of databases) {
+for (const kind of thoroughDatabases) {
   describe(`events of open pages on ${kind}`, () => {
     let db: Db;
     let api: TestApi;

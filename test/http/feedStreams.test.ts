@@ -7,7 +7,7 @@ import type { Db } from "../../src/db/database.ts";
 import { assignEventSequences } from "../../src/event/assignEventSequences.ts";
 import { appendEvents } from "../../src/event/store.ts";
 import { openTestApi, type Merchant, type TestApi } from "../support/api.ts";
-import { openTestDatabase } from "../support/database.ts";
+import { openTestDatabase, thoroughDatabase } from "../support/database.ts";
 import { appendAccountEvents } from "../support/events.ts";
 import { openEventStream } from "../support/eventStream.ts";
 
@@ -22,7 +22,7 @@ describe("streams of events", () => {
   let db: Db;
   let api: TestApi;
   before(async () => {
-    db = await openTestDatabase("pglite");
+    db = await openTestDatabase(thoroughDatabase);
     api = await openTestApi(db);
     await api.server.listen({ host: "127.0.0.1", port: 0 });
   });

@@ -2,7 +2,12 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Db } from "../../src/db/database.ts";
 import { assertFault, openTestApi, SETTLE_CHAIN_ID, type Merchant, type TestApi } from "../support/api.ts";
-import { createPostgresDatabase, databases, openTestDatabase, type PostgresDatabase } from "../support/database.ts";
+import {
+  createPostgresDatabase,
+  thoroughDatabases,
+  openTestDatabase,
+  type PostgresDatabase,
+} from "../support/database.ts";
 import { openDatabase } from "../../src/db/database.ts";
 
 const DAY_MS = 86_400_000;
@@ -17,7 +22,7 @@ const countIntents = async (db: Db, { accountId }: Merchant) =>
 
 const keyed = (key: string | string[]) => ({ "idempotency-key": key });
 
-for (const kind of databases) {
+for (const kind of thoroughDatabases) {
   describe(`Idempotency-Key on ${kind}`, () => {
     let api: TestApi;
     let merchant: Merchant;

@@ -7,7 +7,7 @@ import type { HintProvider } from "../../src/config/config.ts";
 import type { Db } from "../../src/db/database.ts";
 import { Secret } from "../../src/kernel/secret.ts";
 import { openTestApi, type Merchant, type TestApi } from "../support/api.ts";
-import { openTestDatabase } from "../support/database.ts";
+import { openTestDatabase, thoroughDatabase } from "../support/database.ts";
 
 const SECRETS = {
   alchemy: "whsec_alchemy_secret",
@@ -22,7 +22,7 @@ describe("webhooks of providers", () => {
   let slug: string;
   let merchant: Merchant;
   before(async () => {
-    db = await openTestDatabase("pglite");
+    db = await openTestDatabase(thoroughDatabase);
     const plain = await openTestApi(db);
     const hints = Object.entries(SECRETS).map(([provider, secret]) => ({
       provider: provider as HintProvider,

@@ -4,7 +4,7 @@ import pg from "pg";
 import { openDatabase, type Db } from "../../src/db/database.ts";
 import { migrate, pendingMigrations } from "../../src/db/migrate.ts";
 import { EmbeddedServer } from "../../src/db/pglite/pglite.ts";
-import { createPostgresDatabase, databases, openTestDatabase } from "../support/database.ts";
+import { createPostgresDatabase, thoroughDatabases, openTestDatabase } from "../support/database.ts";
 import { assertAllChecks } from "../support/ledgerAssertions.ts";
 import { readCodebase } from "../architecture/codebase.ts";
 import { renderSchema } from "../schema/renderSchema.ts";
@@ -16,7 +16,7 @@ import { BASELINE_KINDS, BASELINE_SEEDS, readBaselineKinds } from "./baselineKin
 const APPLIED_AT = new Date("2026-12-24T00:00:00Z");
 const ROOT = new URL("../..", import.meta.url).pathname;
 
-for (const kind of databases) {
+for (const kind of thoroughDatabases) {
   describe(`databases of the baseline on ${kind}`, () => {
     const opened = new Map<number, { db: Db; money: unknown; kinds: string[] }>();
     before(async () => {
@@ -56,7 +56,7 @@ for (const kind of databases) {
   });
 }
 
-async function openBaseline(kind: (typeof databases)[number], text: string): Promise<Db> {
+async function openBaseline(kind: (typeof thoroughDatabases)[number], text: string): Promise<Db> {
   if (kind === "pglite") {
     const server = await EmbeddedServer.start({ directory: "memory" });
     await server.pglite.exec(text);

@@ -13,6 +13,7 @@ import { toJson } from "../../src/operator/process/terminal.ts";
 import { openBridgedRoad, type BridgedRoad } from "../support/bridgedRoad.ts";
 import type { TestChain } from "../support/chain.ts";
 import { renderCli, temporaryFolder, type CliResult } from "../support/cli.ts";
+import { onlyDeep } from "../support/runNumber.ts";
 
 // The service is gone: none of its loops runs. A stranger with the intent's record, gas and the RPC URLs of two chains
 // bridges and settles.
@@ -121,7 +122,7 @@ describe("on the chain of the deposit", () => {
     assert.deepEqual([again.code, /holds nothing/.test(again.out)], [0, true]);
   });
 
-  test("a missing adapter is deployed first", async () => {
+  test("a missing adapter is deployed first", { skip: onlyDeep }, async () => {
     const code = (await origin.client.getCode({ address: cctpV2AdapterAddress })) ?? assert.fail("no adapter");
     await origin.client.setCode({ address: cctpV2AdapterAddress, bytecode: "0x" });
     await origin.client.setNonce({ address: cctpV2AdapterAddress, nonce: 0 });
@@ -206,7 +207,7 @@ describe("on the chain of the payout", () => {
     await assertSettled(earlier, PAID);
   });
 
-  test("fast: Circle's fee is taken, and an expired attestation is asked for anew", async () => {
+  test("fast: Circle's fee is taken, and an expired attestation is asked for anew", { skip: onlyDeep }, async () => {
     Object.assign(road.attestation.settings, { expiresAfterBlocks: 3n, renewedAfterMs: 0 });
     const burn = await bridge("--fast");
     const { message, attestation } = await fetchSigned(burn);

@@ -11,6 +11,7 @@ import { skipWithoutChromium } from "../support/browser.ts";
 import { sharedBrowser } from "../support/sharedBrowser.ts";
 import type { TestChain } from "../support/chain.ts";
 import { openRecoveryPage, type RecoveryPage } from "../support/recoveryPage.ts";
+import { onlyDeep } from "../support/runNumber.ts";
 
 // The recovery page on an intent of two chains, without the service. Its requests to Circle's service reach the local
 // one.
@@ -95,35 +96,39 @@ describe("the recovery page bridges", { skip: skipWithoutChromium }, () => {
     await page.close();
   });
 
-  test("fast: an expired attestation is asked for anew; the service's whole answer can be pasted", async () => {
-    Object.assign(road.attestation.settings, { expiresAfterBlocks: 2n, renewedAfterMs: 0 });
-    const earlier = await payoutOf();
-    const { page, errors } = await open();
-    await page.getByRole("button", { name: "Bridge fast to chain" }).click();
-    await page.getByText(/^Bridged by 0x/).waitFor();
-    const burn = await page.locator("#burn-tx").inputValue();
-    current = home;
-    await page.getByRole("button", { name: "Fetch from Circle" }).click();
-    await page.getByText("Message and attestation are here").waitFor();
-    await home.mine(2);
-    await page.getByRole("button", { name: "Receive and settle" }).click();
-    await page.getByText("The attestation has expired. Circle was asked for a new one").waitFor();
-    const answer = await fetch(`${road.attestation.url}/v2/messages/1?transactionHash=${burn}`);
-    await page.locator("#message").fill(await answer.text());
-    await page.getByRole("button", { name: "Receive and settle" }).click();
-    await page.getByText(/^4\.99935 USDC were settled by/).waitFor();
-    assert.equal((await payoutOf()) - earlier, 4_974_354n);
-    await page.locator("#message").fill("0x12");
-    await page.getByRole("button", { name: "Receive and settle" }).click();
-    await page.getByText("Paste message and attestation as the attestation service shows them.").waitFor();
-    assert.deepEqual(
-      errors.filter((text) => !text.includes("404")),
-      [],
-    );
-    await page.close();
-  });
+  test(
+    "fast: an expired attestation is asked for anew; the service's whole answer can be pasted",
+    { skip: onlyDeep },
+    async () => {
+      Object.assign(road.attestation.settings, { expiresAfterBlocks: 2n, renewedAfterMs: 0 });
+      const earlier = await payoutOf();
+      const { page, errors } = await open();
+      await page.getByRole("button", { name: "Bridge fast to chain" }).click();
+      await page.getByText(/^Bridged by 0x/).waitFor();
+      const burn = await page.locator("#burn-tx").inputValue();
+      current = home;
+      await page.getByRole("button", { name: "Fetch from Circle" }).click();
+      await page.getByText("Message and attestation are here").waitFor();
+      await home.mine(2);
+      await page.getByRole("button", { name: "Receive and settle" }).click();
+      await page.getByText("The attestation has expired. Circle was asked for a new one").waitFor();
+      const answer = await fetch(`${road.attestation.url}/v2/messages/1?transactionHash=${burn}`);
+      await page.locator("#message").fill(await answer.text());
+      await page.getByRole("button", { name: "Receive and settle" }).click();
+      await page.getByText(/^4\.99935 USDC were settled by/).waitFor();
+      assert.equal((await payoutOf()) - earlier, 4_974_354n);
+      await page.locator("#message").fill("0x12");
+      await page.getByRole("button", { name: "Receive and settle" }).click();
+      await page.getByText("Paste message and attestation as the attestation service shows them.").waitFor();
+      assert.deepEqual(
+        errors.filter((text) => !text.includes("404")),
+        [],
+      );
+      await page.close();
+    },
+  );
 
-  test("a burn of somebody else is listed, and received from the list", async () => {
+  test("a burn of somebody else is listed, and received from the list", { skip: onlyDeep }, async () => {
     const earlier = await payoutOf();
     const first = await open();
     await first.page.getByRole("button", { name: `Bridge to chain ${home.chainId}` }).click();

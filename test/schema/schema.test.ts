@@ -6,7 +6,7 @@ import type { Db } from "../../src/db/database.ts";
 import { migrations } from "../../src/db/migrations/list.ts";
 import { readCodebase } from "../architecture/codebase.ts";
 import { STATION_ORDER } from "../architecture/stationOrder.ts";
-import { openTestDatabase } from "../support/database.ts";
+import { openTestDatabase, thoroughDatabase } from "../support/database.ts";
 import { readSchema } from "./readSchema.ts";
 import { renderSchema } from "./renderSchema.ts";
 
@@ -16,7 +16,7 @@ const LAST_BASELINE = 199;
 describe("the schema", () => {
   let db: Db;
   before(async () => {
-    db = await openTestDatabase("pglite");
+    db = await openTestDatabase(thoroughDatabase);
   });
   after(() => db.close());
 

@@ -5,7 +5,7 @@ import process from "node:process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { isDeepRun } from "../support/runNumber.ts";
+import { isDeepRun, onlyDeep } from "../support/runNumber.ts";
 import { readCorpus, readMutantSeeds } from "./readCorpus.ts";
 import { plantedBugs } from "../plantedBugs/plantedBugs.ts";
 import { mutants } from "./mutants.ts";
@@ -75,7 +75,7 @@ test("each named seed is one of a planted bug, and each bug with a scene has one
   );
 });
 
-test("a simulation finds a planted bug", { timeout: TIMEOUT_MS }, async () => {
+test("a simulation finds a planted bug", { skip: onlyDeep, timeout: TIMEOUT_MS }, async () => {
   const { stdout } = await run(process.execPath, [mutantScript, "hash-only-identity", "--seeds", "20"]);
   ok(/"after":/.test(stdout), stdout);
 });

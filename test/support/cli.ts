@@ -8,9 +8,10 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { runCli as runCommand } from "../../src/cli/runCli.ts";
 import type { DevManifest } from "../../src/dev/manifest.ts";
+import { isDeepRun } from "./runNumber.ts";
 
-// The command line as users run it, with an environment that the test chooses. A process loads 1,900 modules, for a
-// second of processor time, so each test process runs a command as a process once, and again here.
+// The command line as users run it, with an environment that the test chooses. A process loads 1,900 modules, for two
+// seconds of processor time, so `npm test` runs most commands here. The deep tests run each of them as a process once.
 
 /**
  * Optimizing the embedded database takes a processor second, a third of a start, and pays only in a process that runs
@@ -43,11 +44,10 @@ export function spawnCli(args: readonly string[], variables: Variables, input?: 
   return child;
 }
 
-/**
- * Commands that handle signals and uncaught errors, or read standard input. They always run as a process, but for
- * `serve --check`, which ends by itself.
- */
+/** Commands that handle signals and uncaught errors, or read standard input. They always run as a process. */
 const PROCESS_COMMANDS: ReadonlySet<string | undefined> = new Set(["serve", "dev", "init"]);
+/** With one of these they end by themselves, and ask nothing. */
+const PROCESSLESS_OPTIONS = ["--check", "--yes", "--help"];
 /** Commands whose second word is part of their name. */
 const COMMAND_GROUPS: ReadonlySet<string | undefined> = new Set([
   "accounts",
@@ -62,13 +62,13 @@ const COMMAND_GROUPS: ReadonlySet<string | undefined> = new Set([
 const ranAsProcess = new Set<string>();
 
 /**
- * Runs a command to its end. `input` is what a person types. The first run of each command is a process, which must end
- * by itself.
+ * Runs a command to its end. `input` is what a person types. In the deep tests the first run of each command is a
+ * process, which must end by itself.
  */
 export async function runCli(args: readonly string[], variables: Variables = {}, input?: string): Promise<CliResult> {
   const name = args.slice(0, COMMAND_GROUPS.has(args[0]) || args[1] === "--check" ? 2 : 1).join(" ");
-  const isProcess = PROCESS_COMMANDS.has(args[0]) && !args.includes("--check");
-  if (ranAsProcess.has(name) && !isProcess) return renderCli(args, variables);
+  const isProcess = PROCESS_COMMANDS.has(args[0]) && !PROCESSLESS_OPTIONS.some((option) => args.includes(option));
+  if (!isProcess && (!isDeepRun || ranAsProcess.has(name))) return renderCli(args, variables);
   ranAsProcess.add(name);
   return runCliProcess(args, variables, input);
 }

@@ -9,7 +9,7 @@ import { parseShare, partsOfShare } from "../../scripts/tests/deepParts.ts";
 import { BENCHES } from "../bench/benches.ts";
 import { DEEP_PARTS, SMALL_BENCHES } from "../deepParts.ts";
 
-const SHARES = 26;
+const SHARES = 32;
 /** With two workers on an idle machine. */
 const SHARE_SECONDS_MAX = 240;
 

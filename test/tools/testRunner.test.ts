@@ -144,6 +144,14 @@ test("falls once", () => { if (existsSync("ran")) return; writeFileSync("ran", "
     assert.deepEqual([runTests(root, "nowhere").status, runTests(root, "--test-name-pattern=nothing").status], [1, 1]);
   });
 
+  test("runs a file of the deep tests only when a path selects it", () => {
+    const groups = `{ name: "all", files: ["a/**"], isShared: true }], deepFiles: { "a/2.test.ts": 9 }, more: [`;
+    const root = createProject({ "a/1.test.ts": PASSING, "a/2.test.ts": FAILING }, groups);
+    assert.deepEqual([runTests(root).status, runTests(root, "a").status], [0, 1]);
+    rmSync(join(root, "a/2.test.ts"));
+    assert.match(runTests(root).output, /^test\/deepFiles\.ts names no file: a\/2\.test\.ts\.$/m);
+  });
+
   test("runs only the given files and test names", () => {
     const root = createProject({ "a/1.test.ts": PASSING, "a/2.test.ts": FAILING, "a/b/3.test.ts": PASSING });
     for (const path of ["a/1.test.ts", "a/b", "a/b/*.test.ts", "./a/b/"])

@@ -12,6 +12,7 @@ import { DatabaseCrashed } from "../errors.ts";
 import { DirectoryInUse } from "./directoryLock.ts";
 import { pendingMigrations } from "../migrate.ts";
 import { loadMigratedSnapshot } from "./snapshot.ts";
+import { onlyDeep } from "../../../test/support/runNumber.ts";
 
 /** Far above what a crash takes, and below any time-out of a call that hangs. */
 const WAIT_MS_MAX = 20_000;
@@ -74,7 +75,7 @@ describe("an embedded database", () => {
     await second.close();
   });
 
-  test("keeps every committed row when its process is killed", async () => {
+  test("keeps every committed row when its process is killed", { skip: onlyDeep }, async () => {
     const directory = mkdtempSync(join(tmpdir(), "tributary-pglite-"));
     after(() => rmSync(directory, { recursive: true, force: true }));
     const writer = spawn(process.execPath, ["--input-type=module", "-e", writerOf(directory)], {

@@ -4,7 +4,7 @@ import { computeInboxAddress } from "@tributary/inbox/address";
 import { computeSolanaInbox } from "@tributary/inbox/solana/address";
 import { deriveTokenAccount } from "@tributary/inbox/solana/derive";
 import { tokenProgram } from "@tributary/inbox/solana/keys";
-import { openTestDatabase } from "../../../test/support/database.ts";
+import { openTestDatabase, thoroughDatabase } from "../../../test/support/database.ts";
 import { insertIntent, TEST_TOKEN } from "../../../test/support/intents.ts";
 import {
   CLUSTER,
@@ -19,7 +19,7 @@ import { toSettleItem } from "./ownInbox.ts";
 
 let db: Db;
 before(async () => {
-  db = await openTestDatabase("pglite");
+  db = await openTestDatabase(thoroughDatabase);
 });
 after(() => db.close());
 

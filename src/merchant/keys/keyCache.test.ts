@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { sql, type KyselyPlugin } from "kysely";
-import { openTestDatabase } from "../../../test/support/database.ts";
+import { openTestDatabase, thoroughDatabase } from "../../../test/support/database.ts";
 import { otherSecretOf } from "../../../test/support/merchants.ts";
 import { stationWorld, type StationWorld } from "../../../test/support/stationWorld.ts";
 import type { Db } from "../../db/database.ts";
@@ -21,7 +21,7 @@ const SECOND_MS = 1_000;
 
 let db: Db;
 before(async () => {
-  db = await openTestDatabase("pglite");
+  db = await openTestDatabase(thoroughDatabase);
 });
 after(() => db.close());
 

@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { after, before, beforeEach, describe, test } from "node:test";
-import { databases, openTestDatabase } from "../../../test/support/database.ts";
+import { thoroughDatabases, openTestDatabase } from "../../../test/support/database.ts";
 import type { Db } from "../../db/database.ts";
 import { caip2 } from "../../kernel/caip.ts";
 import { addMs } from "../../kernel/clock.ts";
@@ -35,7 +35,7 @@ const found = (from: number, count: number, inboxes: readonly string[] = []): Ne
     providers: ["one", "two"],
   }));
 
-for (const database of databases)
+for (const database of thoroughDatabases)
   describe(`the rows of what cannot be read on ${database}`, () => {
     let db: Db;
     before(async () => {

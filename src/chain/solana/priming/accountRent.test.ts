@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { pino } from "pino";
-import { openTestDatabase } from "../../../../test/support/database.ts";
+import { openTestDatabase, thoroughDatabase } from "../../../../test/support/database.ts";
 import { openSenderScene, type FalseAnswer, type SceneOptions } from "../../../../test/support/solanaSender.ts";
 import type { Db } from "../../../db/database.ts";
 import { LOCAL_MINTS } from "../../../../packages/local-solana/src/fixtures.ts";
@@ -15,7 +15,7 @@ const FEES = 20_000n;
 
 let db: Db;
 before(async () => {
-  db = await openTestDatabase("pglite");
+  db = await openTestDatabase(thoroughDatabase);
 });
 after(() => db.close());
 

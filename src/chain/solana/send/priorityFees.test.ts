@@ -6,7 +6,7 @@ import { pino } from "pino";
 import { LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../../../packages/local-solana/src/fixtures.ts";
 import type { LocalSolana } from "../../../../packages/local-solana/src/startLocalSolana.ts";
 import type { Db } from "../../../db/database.ts";
-import { openTestDatabase } from "../../../../test/support/database.ts";
+import { openTestDatabase, thoroughDatabase } from "../../../../test/support/database.ts";
 import { callRpc } from "../../../../test/support/solana.ts";
 import { openSenderScene, type FalseAnswer, type SceneOptions } from "../../../../test/support/solanaSender.ts";
 import { requestPrice } from "./priorityFees.ts";
@@ -19,7 +19,7 @@ const PRICE_TAG = 3;
 
 let db: Db;
 before(async () => {
-  db = await openTestDatabase("pglite");
+  db = await openTestDatabase(thoroughDatabase);
 });
 after(() => db.close());
 

@@ -7,7 +7,7 @@ import { pino } from "pino";
 import { LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../../../packages/local-solana/src/fixtures.ts";
 import { createTokenAccount } from "../../../../packages/local-solana/src/instructions.ts";
 import type { Db } from "../../../db/database.ts";
-import { openTestDatabase } from "../../../../test/support/database.ts";
+import { openTestDatabase, thoroughDatabase } from "../../../../test/support/database.ts";
 import { inboxTerms } from "../../../../test/conformance/inboxTerms.ts";
 import { createWallet, payTokens } from "../../../../test/support/solana.ts";
 import { openSenderScene, type FalseAnswer, type SceneOptions } from "../../../../test/support/solanaSender.ts";
@@ -21,7 +21,7 @@ const { feeRecipient, stranger } = SOLANA_ACCOUNTS;
 
 let db: Db;
 before(async () => {
-  db = await openTestDatabase("pglite");
+  db = await openTestDatabase(thoroughDatabase);
 });
 after(() => db.close());
 

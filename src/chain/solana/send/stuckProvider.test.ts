@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { pino } from "pino";
 import type { Db } from "../../../db/database.ts";
-import { openTestDatabase } from "../../../../test/support/database.ts";
+import { openTestDatabase, thoroughDatabase } from "../../../../test/support/database.ts";
 import { openSenderScene, type FalseAnswer } from "../../../../test/support/solanaSender.ts";
 
 let db: Db;
 before(async () => {
-  db = await openTestDatabase("pglite");
+  db = await openTestDatabase(thoroughDatabase);
 });
 after(() => db.close());
 

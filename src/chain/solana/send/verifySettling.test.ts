@@ -6,7 +6,7 @@ import { pino } from "pino";
 import { LOCAL_INBOX_PROGRAM, LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../../../packages/local-solana/src/fixtures.ts";
 import { findTokenAccount } from "../../../../packages/local-solana/src/instructions.ts";
 import type { Db } from "../../../db/database.ts";
-import { openTestDatabase } from "../../../../test/support/database.ts";
+import { openTestDatabase, thoroughDatabase } from "../../../../test/support/database.ts";
 import { openSenderScene, type SenderScene } from "../../../../test/support/solanaSender.ts";
 import { ChainMismatch } from "../../providers.ts";
 import { verifySettling, type MintConfig } from "./verifySettling.ts";
@@ -18,7 +18,7 @@ const EXTENSIONS = 166;
 
 let db: Db;
 before(async () => {
-  db = await openTestDatabase("pglite");
+  db = await openTestDatabase(thoroughDatabase);
 });
 after(() => db.close());
 
