@@ -12,6 +12,7 @@ import { addMs, systemClock } from "../../src/kernel/clock.ts";
 import { openFaultyRpcProxy, type FaultyRpcProxy } from "../support/faultyRpcProxy.ts";
 import { openRoad, type Road } from "../support/road.ts";
 import type { Config } from "../../src/config/config.ts";
+import { onlyDeep } from "../support/runNumber.ts";
 
 /** How often the loop runs the checks. */
 const TICK_MS = 5_000;
@@ -151,7 +152,7 @@ describe("alarms", () => {
     assertLoggedOnce("provider_behind");
   });
 
-  test("a chain whose block time is not the configured one is found", async () => {
+  test("a chain whose block time is not the configured one is found", { skip: onlyDeep }, async () => {
     await open(1);
     /**
      * Lets an hour pass, after which the block time is measured again, and mines the blocks by which it is, up to now.
@@ -238,7 +239,7 @@ describe("alarms", () => {
     }
   });
 
-  test("a lasting failure writes few warnings", async () => {
+  test("a lasting failure writes few warnings", { skip: onlyDeep }, async () => {
     await open(1);
     const intent = await road.create();
     await road.pay(intent, 10_000n);

@@ -11,6 +11,7 @@ import { parseIntents } from "@tributary/recover/parseIntents";
 import { writeRunFile } from "../../src/operator/control/home.ts";
 import { renderCli, spawnCli } from "../support/cli.ts";
 import { solanaOf, useDevWorld } from "../support/devWorld.ts";
+import { onlyDeep } from "../support/runNumber.ts";
 
 const WALLET = "0x00000000000000000000000000000000000f00d5";
 
@@ -286,7 +287,7 @@ describe("accounts, lists and the status", () => {
     assert.match(wrong.err, /^error: --cursor must be the cursor that the page before ends with, not evt_1\.$/m);
   });
 
-  test("status --watch refreshes until it is interrupted", async () => {
+  test("status --watch refreshes until it is interrupted", { skip: onlyDeep }, async () => {
     const child = spawnCli(["status", "--watch", "--json"], world.variables);
     assert.ok(child.stdout);
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();

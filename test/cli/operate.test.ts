@@ -12,6 +12,7 @@ import { chooseFreePort } from "../support/freePort.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { runCli, spawnCli, temporaryFolder } from "../support/cli.ts";
 import { createDatabaseOn, startOwnServer } from "../support/database.ts";
+import { onlyDeep } from "../support/runNumber.ts";
 
 // The operator's main path on one local chain: configure, create a merchant, serve, take payments, stop.
 
@@ -75,7 +76,7 @@ async function waitUntilReady(baseUrl: string): Promise<void> {
   throw new Error("the service did not become ready");
 }
 
-test("accounts brand changes how the checkout looks, and shows it", async (t) => {
+test("accounts brand changes how the checkout looks, and shows it", { skip: onlyDeep }, async (t) => {
   const server = await startOwnServer({ isDurable: true });
   t.after(() => server.remove());
   const config = writeConfig(await chooseFreePort(), { url: await createDatabaseOn(server, "looks") });

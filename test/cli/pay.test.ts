@@ -9,6 +9,7 @@ import { createApiClient } from "../../src/operator/client/apiClient.ts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import { runCli } from "../support/cli.ts";
 import { evmChains, solanaOf, solanaPayout, useDevWorld } from "../support/devWorld.ts";
+import { onlyDeep } from "../support/runNumber.ts";
 
 // The pay command. A sent transfer cannot be undone, so every mistake must fail before it.
 
@@ -118,7 +119,7 @@ describe("pay", () => {
     assert.match(out, /^0x[0-9a-f]{64}\n$/);
   });
 
-  test("intents show prints each settlement in its own token", async () => {
+  test("intents show prints each settlement in its own token", { skip: onlyDeep }, async () => {
     const intentId = await createIntent();
     const held = await runCli(["pay", intentId, "--token", "DUSD", "--amount", "7.5"], variables);
     assert.match(held.out, / held\n$/, held.err);
@@ -169,7 +170,7 @@ describe("pay", () => {
     });
   }
 
-  describe("on Solana", () => {
+  describe("on Solana", { skip: onlyDeep }, () => {
     async function createSolanaIntent(): Promise<string> {
       const { baseUrl, accounts } = world.dev.ready;
       const api = createApiClient({ baseUrl, apiKey: accounts[1]?.apiKey ?? "" });

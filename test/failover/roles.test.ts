@@ -15,6 +15,7 @@ import {
   type RunningService,
   type ServiceInstallation,
 } from "../support/serviceInstallation.ts";
+import { onlyDeep } from "../support/runNumber.ts";
 
 // Processes that do different things on one database, as on several machines.
 
@@ -115,7 +116,7 @@ describe("processes with roles", () => {
     assert.ok((await paySettled(TAKEOVER_MS_MAX)) < TAKEOVER_MS_MAX, get("watch,settle").output());
   });
 
-  test("a role that nobody has is an alarm, and doctor names it", async () => {
+  test("a role that nobody has is an alarm, and doctor names it", { skip: onlyDeep }, async () => {
     const deadline = performance.now() + START_MS_MAX;
     const missing = async () => {
       const { out } = await renderCli(["status", "--config", installation.file, "--json"], installation.environment);

@@ -9,6 +9,7 @@ import { sharedBrowser } from "../support/sharedBrowser.ts";
 import { randomAddress, TEST_CHAIN } from "../support/intents.ts";
 import { recordMovements, setHead } from "../support/movements.ts";
 import { countMoney } from "../support/countMoney.ts";
+import { onlyDeep } from "../support/runNumber.ts";
 
 const skip = skipWithoutChromium;
 const PRICE = 25_500_000;
@@ -154,7 +155,7 @@ test("a replaced link is refused when opened again, and an open page keeps worki
   });
 });
 
-test("an older link opens the page in a browser that has its session", { skip }, async () => {
+test("an older link opens the page in a browser that has its session", { skip: skip || onlyDeep }, async () => {
   const { intentId, widgetToken } = await merchant.createIntent({
     payoutTokenAddress: DUSD,
     payoutWallet: randomAddress(),
@@ -168,39 +169,43 @@ test("an older link opens the page in a browser that has its session", { skip },
   });
 });
 
-test("a browser that says it keeps cookies and drops them follows the payment all the same", { skip }, async () => {
-  const created = await merchant.createIntent({ priceUnits: PRICE, oneTime: true });
-  await withPage(async (page, context) => {
-    const asked: { storage: string }[] = [];
-    await page.route("**/session", async (route) => {
-      asked.push(route.request().postDataJSON() as { storage: string });
-      const response = await route.fetch();
-      const { "set-cookie": _, ...headers } = response.headers();
-      // The answer's cookie is in the browser by now: it goes before the page may use it.
-      await context.clearCookies();
-      await route.fulfill({ response, headers });
-    });
-    const following = page.waitForRequest(
-      (request) => request.headers()["authorization"]?.startsWith("Bearer cs_") === true,
-    );
-    await setHead(api.world.db, TEST_CHAIN, { number: 50n });
-    const isDead = page
-      .locator("main[data-screen=ended]")
-      .waitFor()
-      .then(
-        () => assert.fail("without its cookie the page is dead"),
-        () => undefined,
+test(
+  "a browser that says it keeps cookies and drops them follows the payment all the same",
+  { skip: skip || onlyDeep },
+  async () => {
+    const created = await merchant.createIntent({ priceUnits: PRICE, oneTime: true });
+    await withPage(async (page, context) => {
+      const asked: { storage: string }[] = [];
+      await page.route("**/session", async (route) => {
+        asked.push(route.request().postDataJSON() as { storage: string });
+        const response = await route.fetch();
+        const { "set-cookie": _, ...headers } = response.headers();
+        // The answer's cookie is in the browser by now: it goes before the page may use it.
+        await context.clearCookies();
+        await route.fulfill({ response, headers });
+      });
+      const following = page.waitForRequest(
+        (request) => request.headers()["authorization"]?.startsWith("Bearer cs_") === true,
       );
-    await Promise.race([openReady(page, created).then(() => following), isDead]);
-    await recordTransfer(created.intentId, { chainTx: "0xc1", amountUnits: 10_000_000n, block: 51n });
-    await screen(page, "underpaid");
-    assert.deepEqual(
-      asked.map(({ storage }) => storage),
-      ["cookie", "memory"],
-    );
-    assert.deepEqual(await context.cookies(), []);
-  });
-});
+      await setHead(api.world.db, TEST_CHAIN, { number: 50n });
+      const isDead = page
+        .locator("main[data-screen=ended]")
+        .waitFor()
+        .then(
+          () => assert.fail("without its cookie the page is dead"),
+          () => undefined,
+        );
+      await Promise.race([openReady(page, created).then(() => following), isDead]);
+      await recordTransfer(created.intentId, { chainTx: "0xc1", amountUnits: 10_000_000n, block: 51n });
+      await screen(page, "underpaid");
+      assert.deepEqual(
+        asked.map(({ storage }) => storage),
+        ["cookie", "memory"],
+      );
+      assert.deepEqual(await context.cookies(), []);
+    });
+  },
+);
 
 test(
   "a browser whose owner blocks cookies and storage follows the payment",
@@ -246,29 +251,33 @@ test("an address that does not follow from the terms is never shown", { skip }, 
   });
 });
 
-test("a posted form shows the payment without JavaScript, in the reader's language", { skip }, async () => {
-  const created = await merchant.createIntent({ priceUnits: PRICE, oneTime: true });
-  assert.ok(browser);
-  const context = await browser.newContext({ viewport: PHONE, javaScriptEnabled: false, locale: "de-DE" });
-  const page = await context.newPage();
-  const form = `<form method="post" action="${base}/c/${created.intentId}/session"><input name="widgetToken" value="${created.widgetToken}"><button>Pay</button></form>`;
-  await page.goto(`data:text/html,${encodeURIComponent(form)}`);
-  await page.getByText("Pay").click();
-  await screen(page, "ready");
-  assert.equal(
-    await text(page, "h1"),
-    "Senden Sie 25.50 USDC auf Test Chain".replace("Test Chain", await networkName(page)),
-  );
-  assert.equal(await text(page, "#address"), created.inboxAddress);
-  assert.equal(await page.locator("[data-do]").count(), 0, "no button that needs a script");
-  await page.getByText("Aktualisieren", { exact: true }).click();
-  await screen(page, "ready");
-  assert.equal(page.url(), `${base}/c/${created.intentId}`);
+test(
+  "a posted form shows the payment without JavaScript, in the reader's language",
+  { skip: skip || onlyDeep },
+  async () => {
+    const created = await merchant.createIntent({ priceUnits: PRICE, oneTime: true });
+    assert.ok(browser);
+    const context = await browser.newContext({ viewport: PHONE, javaScriptEnabled: false, locale: "de-DE" });
+    const page = await context.newPage();
+    const form = `<form method="post" action="${base}/c/${created.intentId}/session"><input name="widgetToken" value="${created.widgetToken}"><button>Pay</button></form>`;
+    await page.goto(`data:text/html,${encodeURIComponent(form)}`);
+    await page.getByText("Pay").click();
+    await screen(page, "ready");
+    assert.equal(
+      await text(page, "h1"),
+      "Senden Sie 25.50 USDC auf Test Chain".replace("Test Chain", await networkName(page)),
+    );
+    assert.equal(await text(page, "#address"), created.inboxAddress);
+    assert.equal(await page.locator("[data-do]").count(), 0, "no button that needs a script");
+    await page.getByText("Aktualisieren", { exact: true }).click();
+    await screen(page, "ready");
+    assert.equal(page.url(), `${base}/c/${created.intentId}`);
 
-  await page.goto(`${base}/c/${UNKNOWN_ID}#wt_x`);
-  assert.match((await page.locator("noscript p").textContent()) ?? "", /^Dieser Link braucht JavaScript/);
-  await context.close();
-});
+    await page.goto(`${base}/c/${UNKNOWN_ID}#wt_x`);
+    assert.match((await page.locator("noscript p").textContent()) ?? "", /^Dieser Link braucht JavaScript/);
+    await context.close();
+  },
+);
 
 test("a handoff code opens the page once, in another browser", { skip }, async () => {
   const created = await merchant.createIntent({ priceUnits: PRICE });

@@ -16,6 +16,7 @@ import { openFaultyDatabase, type FaultyDatabase } from "../support/faultyDataba
 import { TEST_CHAIN } from "../support/intents.ts";
 import { recordMovements, setHead } from "../support/movements.ts";
 import { sharedBrowser } from "../support/sharedBrowser.ts";
+import { onlyDeep } from "../support/runNumber.ts";
 
 const HOUR_MS = 3_600_000;
 const SCOPES = [CREATE_INTENTS, MANAGE_WEBHOOKS, READ_DASHBOARD];
@@ -228,36 +229,40 @@ describe("the dashboard", () => {
     );
   });
 
-  test("it works without JavaScript, is accessible and fits a phone", { skip: skipWithoutChromium }, async () => {
-    const origin = `http://127.0.0.1:${await listenTestApi(api)}`;
-    const context = await (
-      await sharedBrowser()
-    ).newContext({ bypassCSP: true, viewport: { width: 320, height: 700 } });
-    const plain = await (await sharedBrowser()).newContext({ javaScriptEnabled: false });
-    try {
-      for (const each of [plain, context]) {
-        const page = await each.newPage();
-        await page.goto(`${origin}/dashboard`);
-        if (each === context) await assertAccessible(page);
-        await page.getByLabel("API key").fill(merchant.apiKey);
-        await page.getByRole("button", { name: "Sign in" }).click();
-        await page.getByRole("heading", { name: "Payments", level: 1 }).waitFor();
-        const paths = ["/dashboard", "/dashboard/webhooks", "/dashboard/events", "/dashboard/search?q=nothing"];
-        for (const path of each === plain ? [] : paths) {
-          await page.goto(`${origin}${path}`);
-          await assertAccessible(page);
-          const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
-          assert.equal(isWide, false, `no sideways scroll at 320 px: ${path}`);
+  test(
+    "it works without JavaScript, is accessible and fits a phone",
+    { skip: skipWithoutChromium || onlyDeep },
+    async () => {
+      const origin = `http://127.0.0.1:${await listenTestApi(api)}`;
+      const context = await (
+        await sharedBrowser()
+      ).newContext({ bypassCSP: true, viewport: { width: 320, height: 700 } });
+      const plain = await (await sharedBrowser()).newContext({ javaScriptEnabled: false });
+      try {
+        for (const each of [plain, context]) {
+          const page = await each.newPage();
+          await page.goto(`${origin}/dashboard`);
+          if (each === context) await assertAccessible(page);
+          await page.getByLabel("API key").fill(merchant.apiKey);
+          await page.getByRole("button", { name: "Sign in" }).click();
+          await page.getByRole("heading", { name: "Payments", level: 1 }).waitFor();
+          const paths = ["/dashboard", "/dashboard/webhooks", "/dashboard/events", "/dashboard/search?q=nothing"];
+          for (const path of each === plain ? [] : paths) {
+            await page.goto(`${origin}${path}`);
+            await assertAccessible(page);
+            const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+            assert.equal(isWide, false, `no sideways scroll at 320 px: ${path}`);
+          }
+          await page.goto(`${origin}/dashboard/search?q=order-77`);
+          await page.getByText("What happened").waitFor();
+          if (each === context) await assertAccessible(page);
         }
-        await page.goto(`${origin}/dashboard/search?q=order-77`);
-        await page.getByText("What happened").waitFor();
-        if (each === context) await assertAccessible(page);
+      } finally {
+        await context.close();
+        await plain.close();
       }
-    } finally {
-      await context.close();
-      await plain.close();
-    }
-  });
+    },
+  );
 });
 
 describe("the dashboard while the database is away", () => {

@@ -6,6 +6,7 @@ import { addMs, systemClock } from "../../src/kernel/clock.ts";
 import { faultRows } from "../../src/kernel/faults.ts";
 import { listenTestApi, testApi, type TestApi } from "../support/api.ts";
 import { openBrowser, skipWithoutChromium } from "../support/browser.ts";
+import { onlyDeep } from "../support/runNumber.ts";
 
 const HOUR_MS = 3_600_000;
 const ROOT = new URL("../../", import.meta.url);
@@ -97,7 +98,7 @@ test("a guide is served as HTML and as Markdown; other paths below /docs are not
   }
 });
 
-test("every page fits a phone's width in light and dark mode", { skip: skipWithoutChromium }, async () => {
+test("every page fits a phone's width in light and dark mode", { skip: skipWithoutChromium || onlyDeep }, async () => {
   const api = await testApi();
   const origin = await originOf(api);
   const browser = await openBrowser();
@@ -156,7 +157,7 @@ test("every search entry points to a page's anchor and appears in the index page
 
 test(
   "the search opens by keyboard and lists results during typing on every page",
-  { skip: skipWithoutChromium },
+  { skip: skipWithoutChromium || onlyDeep },
   async () => {
     const origin = await originOf(await testApi());
     const browser = await openBrowser();

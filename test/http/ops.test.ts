@@ -12,6 +12,7 @@ import { randomAddress, TEST_CHAIN } from "../support/intents.ts";
 import { recordMovements, setHead } from "../support/movements.ts";
 import { processMovements } from "../../src/deposit/processMovements.ts";
 import { sharedBrowser } from "../support/sharedBrowser.ts";
+import { onlyDeep } from "../support/runNumber.ts";
 
 const HOUR_MS = 3_600_000;
 const DUSD = "0x00000000000000000000000000000000000c0d18";
@@ -147,37 +148,41 @@ describe("the operator's page", () => {
       assert.match((await get(`/ops/search?q=${encodeURIComponent(text)}`)).text, /Nothing is found/);
   });
 
-  test("it works without JavaScript, follows with it, and is accessible", { skip: skipWithoutChromium }, async () => {
-    const base = await api.server.listen({ host: "127.0.0.1", port: 0 }).catch(() => "");
-    const origin = base === "" ? `http://127.0.0.1:${(api.server.server.address() as { port: number }).port}` : base;
-    const browser = await sharedBrowser();
-    for (const javaScriptEnabled of [false, true]) {
-      const context = await browser.newContext({ javaScriptEnabled, bypassCSP: javaScriptEnabled });
-      try {
-        const page = await context.newPage();
-        const errors: string[] = [];
-        page.on("pageerror", ({ message }) => errors.push(message));
-        const { code } = await createOpsCode(api.world);
-        await page.goto(`${origin}/ops/sign-in?code=${code}`);
-        await page.getByRole("button", { name: "Open the page" }).click();
-        await page.waitForURL(`${origin}/ops`);
-        assert.match(await page.locator("h1").innerText(), /All is well|need/);
-        assert.equal(await page.locator(".road > li").count(), 8);
-        if (javaScriptEnabled) {
-          await page.getByText("every 5 s").waitFor();
-          await assertAccessible(page);
-          await page.setViewportSize({ width: 320, height: 700 });
-          const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
-          assert.equal(isWide, false, "no sideways scroll at 320 px");
-          await page.keyboard.press("/");
-          assert.equal(await page.evaluate(() => document.activeElement?.id), "q");
+  test(
+    "it works without JavaScript, follows with it, and is accessible",
+    { skip: skipWithoutChromium || onlyDeep },
+    async () => {
+      const base = await api.server.listen({ host: "127.0.0.1", port: 0 }).catch(() => "");
+      const origin = base === "" ? `http://127.0.0.1:${(api.server.server.address() as { port: number }).port}` : base;
+      const browser = await sharedBrowser();
+      for (const javaScriptEnabled of [false, true]) {
+        const context = await browser.newContext({ javaScriptEnabled, bypassCSP: javaScriptEnabled });
+        try {
+          const page = await context.newPage();
+          const errors: string[] = [];
+          page.on("pageerror", ({ message }) => errors.push(message));
+          const { code } = await createOpsCode(api.world);
+          await page.goto(`${origin}/ops/sign-in?code=${code}`);
+          await page.getByRole("button", { name: "Open the page" }).click();
+          await page.waitForURL(`${origin}/ops`);
+          assert.match(await page.locator("h1").innerText(), /All is well|need/);
+          assert.equal(await page.locator(".road > li").count(), 8);
+          if (javaScriptEnabled) {
+            await page.getByText("every 5 s").waitFor();
+            await assertAccessible(page);
+            await page.setViewportSize({ width: 320, height: 700 });
+            const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+            assert.equal(isWide, false, "no sideways scroll at 320 px");
+            await page.keyboard.press("/");
+            assert.equal(await page.evaluate(() => document.activeElement?.id), "q");
+          }
+          assert.deepEqual(errors, []);
+        } finally {
+          await context.close();
         }
-        assert.deepEqual(errors, []);
-      } finally {
-        await context.close();
       }
-    }
-  });
+    },
+  );
 });
 
 describe("the operator's page while the database is away", () => {

@@ -7,6 +7,7 @@ import { buildSdk } from "../../packages/sdk/scripts/buildSdk.ts";
 import { assertAccessible } from "../support/axe.ts";
 import { skipWithoutChromium } from "../support/browser.ts";
 import { events, inFrame, useShops, waitForEvent } from "../support/shopPage.ts";
+import { onlyDeep } from "../support/runNumber.ts";
 
 // The SDK's served scripts in a merchant's page, with the service on another origin.
 
@@ -182,7 +183,7 @@ for (const { locale, theme } of [
   for (const isTest of [true, false])
     test(
       `the close button of the modal covers no text, also while the page scrolls (${locale}, ${isTest ? "test" : "real"} money)`,
-      { skip },
+      { skip: skip || onlyDeep },
       async () => {
         const { intentId } = await shops.createIntent();
         const script = `mount({ intentId: "${intentId}", locale: "${locale}", theme: "${theme}", ...handlers });`;
@@ -211,7 +212,7 @@ test("D39 redirect opens the checkout's own page with a ticket", { skip }, async
   );
 });
 
-test("D39 twice, before the document is ready, and without a target", { skip }, async () => {
+test("D39 twice, before the document is ready, and without a target", { skip: skip || onlyDeep }, async () => {
   const { intentId } = await shops.createIntent();
   const head = `<script src="${shops.base}/sdk/v1.global.js"></script><script>
     const early = Tributary.mount({ intentId: "${intentId}", target: "#pay" });

@@ -17,6 +17,7 @@ import { settlementRecord } from "../../src/settlement/settlementRecord.ts";
 import { assertAllChecks } from "../support/ledgerAssertions.ts";
 import { openBridgedRoad, type BridgedRoad } from "../support/bridgedRoad.ts";
 import type { TestChain } from "../support/chain.ts";
+import { onlyDeep } from "../support/runNumber.ts";
 
 const USDC = 1_000_000n;
 const { stranger, issuer, payer } = DEV_ACCOUNTS;
@@ -141,7 +142,7 @@ describe("paying on one chain and settling on another", () => {
     await away.send(issuer, [setMinFeeCall(bridgeOf(away), 0n)]);
   });
 
-  test("two days of silence delay a landing and lose nothing", async () => {
+  test("two days of silence delay a landing and lose nothing", { skip: onlyDeep }, async () => {
     const [home, away] = chains;
     const intent = await road.create(home);
     await road.pay(away, intent, 20n * USDC);
@@ -173,7 +174,7 @@ describe("paying on one chain and settling on another", () => {
     await road.untilLanded(intent);
   });
 
-  test("a proof that expired is asked for anew, and lands", async () => {
+  test("a proof that expired is asked for anew, and lands", { skip: onlyDeep }, async () => {
     const [home, away] = chains;
     const intent = await road.create(home);
     road.attestation.settings.expiresAfterBlocks = 1n;

@@ -19,6 +19,7 @@ import { LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../packages/local-solana/src/fi
 import { createKeypair } from "../../packages/local-solana/src/keypairs.ts";
 import { payTokens } from "../support/solana.ts";
 import { openSolanaCrossing, type SolanaCrossingRoad } from "../support/solanaCrossing.ts";
+import { onlyDeep } from "../support/runNumber.ts";
 
 const USDC = 1_000_000n;
 const { stranger, payer } = SOLANA_ACCOUNTS;
@@ -225,18 +226,22 @@ describe("paying on Solana and settling on an EVM chain", () => {
     assert.deepEqual(await amountsOf(intent), [["landed", 30_000_000, 3_900, 149_980, 29_846_120]]);
   });
 
-  test("an account that the issuer froze waits with the reason, and lands once it is thawed", async () => {
-    const intent = await road.create();
-    const inbox = await road.issue(intent);
-    road.pay(inbox, 40n * USDC);
-    road.solana.control.setFrozen(inbox.tokenAccount ?? "", true);
-    await road.until(statusIs(intent, "held"));
-    assert.equal((await road.settlements(intent))[0]?.reason, "bridge_refused FROZEN");
-    road.solana.control.setFrozen(inbox.tokenAccount ?? "", false);
-    road.solana.control.confirm();
-    road.advance(3_600_000);
-    await road.untilLanded(intent);
-  });
+  test(
+    "an account that the issuer froze waits with the reason, and lands once it is thawed",
+    { skip: onlyDeep },
+    async () => {
+      const intent = await road.create();
+      const inbox = await road.issue(intent);
+      road.pay(inbox, 40n * USDC);
+      road.solana.control.setFrozen(inbox.tokenAccount ?? "", true);
+      await road.until(statusIs(intent, "held"));
+      assert.equal((await road.settlements(intent))[0]?.reason, "bridge_refused FROZEN");
+      road.solana.control.setFrozen(inbox.tokenAccount ?? "", false);
+      road.solana.control.confirm();
+      road.advance(3_600_000);
+      await road.untilLanded(intent);
+    },
+  );
 
   test("while the bridge's service is silent the payment counts, and it lands later", async () => {
     const intent = await road.create({ priceUnits: 10_000_000, oneTime: true });
@@ -271,26 +276,30 @@ describe("paying on Solana and settling on an EVM chain", () => {
     assert.equal(road.solana.control.account(tokenAccount), undefined);
   });
 
-  test("the rent of the burn's message returns to the fee payer five days later, and is asked for once", async () => {
-    const intent = await road.create();
-    road.pay(await road.issue(intent), 25n * USDC);
-    await road.untilLanded(intent);
-    const chain = road.world.chains.get(`solana:${road.solana.reference}`);
-    assert.ok(chain);
-    const lamports = () => road.solana.control.account(road.payer.address)?.lamports ?? 0n;
-    const before = lamports();
-    assert.equal(await reclaimRent(road.world, chain), 0, "five days have not passed");
-    road.advance(6 * 86_400_000);
-    road.solana.control.setTime(Math.floor(road.world.clock.now().getTime() / 1_000));
-    road.solana.control.nextSlot(6);
-    await road.until(async () => (await reclaimRent(road.world, chain)) > 0);
-    await road.until(async () => lamports() > before);
-    // Only what is final is forgotten, a day later.
-    road.solana.control.finalize();
-    road.advance(2 * 86_400_000);
-    assert.equal(await reclaimRent(road.world, chain), 0, "it is asked for once");
-    assert.deepEqual(await road.db.root.selectFrom("burn_rent").selectAll().execute(), []);
-  });
+  test(
+    "the rent of the burn's message returns to the fee payer five days later, and is asked for once",
+    { skip: onlyDeep },
+    async () => {
+      const intent = await road.create();
+      road.pay(await road.issue(intent), 25n * USDC);
+      await road.untilLanded(intent);
+      const chain = road.world.chains.get(`solana:${road.solana.reference}`);
+      assert.ok(chain);
+      const lamports = () => road.solana.control.account(road.payer.address)?.lamports ?? 0n;
+      const before = lamports();
+      assert.equal(await reclaimRent(road.world, chain), 0, "five days have not passed");
+      road.advance(6 * 86_400_000);
+      road.solana.control.setTime(Math.floor(road.world.clock.now().getTime() / 1_000));
+      road.solana.control.nextSlot(6);
+      await road.until(async () => (await reclaimRent(road.world, chain)) > 0);
+      await road.until(async () => lamports() > before);
+      // Only what is final is forgotten, a day later.
+      road.solana.control.finalize();
+      road.advance(2 * 86_400_000);
+      assert.equal(await reclaimRent(road.world, chain), 0, "it is asked for once");
+      assert.deepEqual(await road.db.root.selectFrom("burn_rent").selectAll().execute(), []);
+    },
+  );
 
   test("D42a without a recovery key on Solana there is no inbox there", async () => {
     const intent = await road.createWithoutRecovery();

@@ -15,7 +15,7 @@ import { listHeads } from "../store.ts";
 // over all chains holds, and whoever pays what remains is paid.
 
 const SEED_FIRST = Number(process.env["TRIBUTARY_MONEY_FIRST"] ?? 1);
-const SEEDS = Number(process.env["TRIBUTARY_MONEY_SEEDS"] ?? 2);
+const SEEDS = Number(process.env["TRIBUTARY_MONEY_SEEDS"] ?? 1);
 const INTENTS = 50;
 const ROUNDS = 24;
 const USDC = 1_000_000n;

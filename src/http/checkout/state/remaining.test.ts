@@ -36,7 +36,7 @@ const MINIMUM = UNIT / 2n;
 /** Of deposits on one provider's word, in price units. */
 const ABOVE = 30n * UNIT;
 const SEEDS_FIRST = Number(process.env["TRIBUTARY_ASKED_FIRST"] ?? 1);
-const SEEDS = Number(process.env["TRIBUTARY_ASKED_SEEDS"] ?? 3);
+const SEEDS = Number(process.env["TRIBUTARY_ASKED_SEEDS"] ?? 1);
 const INTENTS_PER_SEED = 25;
 
 let db: Db;
