@@ -31,7 +31,7 @@ export async function checkRows(world: RowWorld): Promise<AlarmCondition[]> {
 }
 
 function problemAlarms(problems: RowProblems): AlarmCondition[] {
-  const { held, differences, unreadable, postponed, quarantined, unshown, unbound, expiring } = problems;
+  const { held, differences, unreadable, postponed, quarantined, unshown, unbound, expiring, changes } = problems;
   return [
     ...held.flatMap(({ reason, chain, count }): AlarmCondition[] =>
       isAgreementReason(reason) ? [{ alarm: reason, subject: chain, facts: { chain, deposits: Number(count) } }] : [],
@@ -54,6 +54,10 @@ function problemAlarms(problems: RowProblems): AlarmCondition[] {
       return { alarm: "sweep_not_shown", subject: chain, facts: { chain, settlements: Number(count), ...first } };
     }),
     ...(unbound === 0 ? [] : [{ alarm: "customers_unbound" as const, subject: "", facts: { intents: unbound } }]),
+    ...changes.map(({ changeId, account, proposedBy, dueAt }): AlarmCondition => {
+      const facts = { changeId, account, proposedBy, dueAt: dueAt.toISOString() };
+      return { alarm: "payout_change_waits", subject: changeId, facts };
+    }),
     ...expiring.map(({ keyId, account, expiresAt }): AlarmCondition => {
       return { alarm: "key_expires", subject: keyId, facts: { keyId, account, expiresAt: expiresAt.toISOString() } };
     }),

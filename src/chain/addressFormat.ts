@@ -20,6 +20,15 @@ export interface AddressFormat {
   findIn(text: string): Iterable<string>;
 }
 
+/** Texts that wallets sign. */
+export interface WalletSignatures {
+  /**
+   * Whether this wallet signed the text. `wallet` is in stored form, `signature` in hexadecimal digits without a prefix.
+   * False for a malformed one.
+   */
+  isSigned(signed: { wallet: string; text: string; signature: string }): Promise<boolean>;
+}
+
 /** A grow-only set of watched addresses, in the form that is fastest to search. */
 export interface AddressMatcher {
   readonly size: number;

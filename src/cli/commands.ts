@@ -10,6 +10,8 @@ import { upgrade } from "./service/upgrade.ts";
 import { accountsCreate, accountsList, accountsResume, accountsShow, accountsSuspend } from "./merchants/accounts.ts";
 import { accountsUpdate } from "./merchants/accountsUpdate.ts";
 import { accountsBrand } from "./merchants/accountsBrand.ts";
+import { membersAdd, membersList, membersRemove } from "./merchants/members.ts";
+import { payoutChangesList, payoutChangeStop } from "./merchants/payoutChanges.ts";
 import { pageOriginsAdd, pageOriginsList, pageOriginsRemove } from "./merchants/pageOrigins.ts";
 import { keysCreate, keysList, keysRevoke, keysRotate } from "./merchants/keys.ts";
 import { keysGas } from "./chains/keysGas.ts";
@@ -56,6 +58,11 @@ export const COMMANDS: readonly Command[] = [
   pageOriginsAdd,
   pageOriginsRemove,
   pageOriginsList,
+  payoutChangesList,
+  payoutChangeStop,
+  membersAdd,
+  membersList,
+  membersRemove,
   keysCreate,
   keysList,
   keysRotate,

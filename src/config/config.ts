@@ -292,6 +292,8 @@ export type Config = {
   bridge?: BridgeConfig | undefined;
   /** Absent: the defaults. */
   retention?: RetentionConfig;
+  /** How long a signed change of an account's payout waits. Absent: 48 hours where `environment` is live, else none. */
+  payoutChangeDelayHours?: number;
   /** Absent: alarms are only logged and shown. */
   alarms?: AlarmsConfig;
   /** Absent: public addresses only. */

@@ -56,6 +56,7 @@ const CONFIG_KEYS = [
   "retention",
   "outbound",
   "acceptRisks",
+  "payoutChangeDelayHours",
   "alarms",
   "metrics",
   "tracing",
@@ -67,6 +68,8 @@ const PORT_DEFAULT = 8_787;
 const LEAVE_MS_DEFAULT = 2_000;
 /** Half of the time after which a stop that does not end is given up. */
 const LEAVE_MS_MAX = 10_000;
+/** Two weeks. */
+const PAYOUT_CHANGE_HOURS_MAX = 336;
 /** Characters that the JSON parser quotes from before the mistake. */
 const SNIPPET_PREFIX_LENGTH = 10;
 /** Ten percent. The contract and the database enforce the same limit. */
@@ -163,6 +166,7 @@ export function readConfig(value: unknown, { variables, directory, roles, keys }
     bridge: readBridge(section, { environment, chains }),
     retention: readRetention(section),
     outbound: readOutbound(section),
+    ...readPayoutChangeDelay(section, environment),
     alarms: readAlarms(section),
     metrics: readMetrics(section, listen),
     tracing: readTracing(section),
@@ -334,4 +338,15 @@ function readDefaultRail(section: ConfigSection, chains: readonly ChainConfig[])
 
 function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** On a live installation a change of a payout waits, so that its merchant can stop it. */
+function readPayoutChangeDelay(
+  section: ConfigSection,
+  environment: Config["environment"],
+): Pick<Config, "payoutChangeDelayHours"> {
+  const key = "payoutChangeDelayHours";
+  if (!hasField(section, key)) return {};
+  const hoursMin = environment === "live" ? 1 : 0;
+  return { payoutChangeDelayHours: readField(section, key, rules.wholeNumber(hoursMin, PAYOUT_CHANGE_HOURS_MAX)) };
 }

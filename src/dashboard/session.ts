@@ -5,7 +5,16 @@ import { Fault } from "../kernel/faults.ts";
 import { authenticate, requireScope } from "../merchant/keys/authenticate.ts";
 import { MANAGE_DASHBOARD, READ_DASHBOARD } from "../merchant/keys/scopes.ts";
 import type { World } from "../world.ts";
-import { deleteOverSessions, deleteSession, findSession, insertSession, markSeen } from "./sessionStore.ts";
+import type { Namespace } from "../kernel/caip.ts";
+import type { MemberRole } from "./dashboardTables.ts";
+import {
+  deleteOverSessions,
+  deleteSession,
+  findSession,
+  insertSession,
+  markSeen,
+  type FoundSession,
+} from "./sessionStore.ts";
 
 // Sessions of the dashboard. The cookie names a row and carries a signature, so that a made-up one costs no read. Each
 // request reads the row with its key and account: a revoked key ends its sessions at once.
@@ -20,14 +29,31 @@ const ID_BYTES = 24;
 type SignWorld = Pick<World, "db" | "entropy" | "memory">;
 type SessionWorld = SignWorld & Pick<World, "clock" | "config" | "log">;
 
+/** Who signed in: a key, or a person by a wallet. */
+export type Viewer =
+  | { readonly kind: "key"; readonly keyId: string }
+  | {
+      readonly kind: "member";
+      readonly memberId: string;
+      readonly role: MemberRole;
+      readonly namespace: Namespace;
+      readonly wallet: string;
+    };
+
 export type DashboardSession = {
   id: string;
   accountId: string;
   accountName: string;
-  keyId: string;
+  viewer: Viewer;
+  /** As the audit log names him. */
+  actor: string;
   expiresAt: Date;
-  /** Whether its key has the scope that changes things. */
+  /** Whether it may change webhook endpoints. */
   mayManage: boolean;
+  /** Whether it may make and revoke keys: never by a key. */
+  mayManageKeys: boolean;
+  /** Whether it may change the team and propose a payout: an owner, by his wallet. */
+  isOwner: boolean;
   /** Goes with every form: another site cannot know it. */
   token: string;
 };
@@ -39,32 +65,68 @@ export type DashboardSession = {
 export async function openSession(world: SessionWorld, apiKey: string): Promise<string> {
   const caller = await authenticate(world, `Bearer ${apiKey}`);
   requireScope(caller, SIGN_IN_SCOPES);
+  return open(world, { accountId: caller.account.id, keyId: caller.keyId });
+}
+
+/** Signs in a member, whose wallet has been checked, and returns the cookie's value. */
+export function openMemberSession(
+  world: Omit<SessionWorld, "log">,
+  { accountId, memberId }: { accountId: string; memberId: string },
+): Promise<string> {
+  return open(world, { accountId, memberId });
+}
+
+async function open(
+  world: Omit<SessionWorld, "log">,
+  of: { accountId: string; keyId?: string; memberId?: string },
+): Promise<string> {
   const id = Buffer.from(world.entropy.bytes(ID_BYTES)).toString("base64url");
   const at = world.clock.now();
-  await insertSession(world.db, {
-    id,
-    accountId: caller.account.id,
-    keyId: caller.keyId,
-    at,
-    expiresAt: addMs(at, SESSION_MS),
-  });
+  await insertSession(world.db, { id, ...of, at, expiresAt: addMs(at, SESSION_MS) });
   return `${id}.${await sign(world, "session", id)}`;
 }
 
-/** The session of a cookie's value; undefined when it is forged, over or ended, or when its key may no longer read. */
+/**
+ * The session of a cookie's value; undefined when it is forged, over or ended, or when its key may no longer read or its
+ * member is removed.
+ */
 export async function checkSession(world: SessionWorld, value: string): Promise<DashboardSession | undefined> {
   const [, id = "", signature = ""] = /^([A-Za-z0-9_-]{32})\.([A-Za-z0-9_-]{43})$/.exec(value) ?? [];
   if (id === "" || !isEqual(signature, await sign(world, "session", id))) return undefined;
   const found = await findSession(world.db, id);
   const now = world.clock.now();
-  if (found === undefined || found.expiresAt <= now || found.isSuspended || found.keyRevokedAt !== null)
-    return undefined;
-  if (found.keyExpiresAt !== null && found.keyExpiresAt <= now) return undefined;
-  if (!SIGN_IN_SCOPES.some((scope) => found.scopes.includes(scope))) return undefined;
+  if (found === undefined || found.expiresAt <= now || found.isSuspended) return undefined;
+  const viewer = found.memberId === null ? keyOf(found, now) : memberOf(found);
+  if (viewer === undefined) return undefined;
   if (hasElapsed(SEEN_MS, { since: found.seenAt, now })) await markSeen(world.db, id, now);
-  const { accountId, accountName, keyId, expiresAt, scopes } = found;
-  const mayManage = scopes.includes(MANAGE_DASHBOARD);
-  return { id, accountId, accountName, keyId, expiresAt, mayManage, token: await sign(world, "form", id) };
+  const { accountId, accountName, expiresAt } = found;
+  const role = viewer.kind === "member" ? viewer.role : undefined;
+  const isBuilder = role === "owner" || role === "developer";
+  return {
+    id,
+    accountId,
+    accountName,
+    viewer,
+    actor: viewer.kind === "key" ? `key ${viewer.keyId}` : `member ${viewer.memberId}`,
+    expiresAt,
+    mayManage: isBuilder || found.scopes?.includes(MANAGE_DASHBOARD) === true,
+    mayManageKeys: isBuilder,
+    isOwner: role === "owner",
+    token: await sign(world, "form", id),
+  };
+}
+
+function keyOf({ keyId, scopes, keyRevokedAt, keyExpiresAt }: FoundSession, now: Date): Viewer | undefined {
+  if (keyId === null || scopes === null || keyRevokedAt !== null) return undefined;
+  if (keyExpiresAt !== null && keyExpiresAt <= now) return undefined;
+  return SIGN_IN_SCOPES.some((scope) => scopes.includes(scope)) ? { kind: "key", keyId } : undefined;
+}
+
+function memberOf(found: FoundSession): Viewer | undefined {
+  const { memberId, memberRole: role, memberNamespace: namespace, memberWallet: wallet, memberRemovedAt } = found;
+  if (memberId === null || role === null || namespace === null || wallet === null || memberRemovedAt !== null)
+    return undefined;
+  return { kind: "member", memberId, role, namespace, wallet };
 }
 
 /** Throws unauthorized for a form that is not of this session. */

@@ -22,6 +22,9 @@ export const EVENT_TYPES = {
   "webhook_endpoint.failing": 20,
   "webhook_endpoint.disabled": 21,
   "account.feed_restored": 22,
+  "account.payout_change_proposed": 23,
+  "account.payout_change_confirmed": 24,
+  "account.payout_change_stopped": 25,
 } as const;
 
 export type EventType = keyof typeof EVENT_TYPES;

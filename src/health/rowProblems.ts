@@ -28,20 +28,44 @@ export type RowProblems = Awaited<ReturnType<typeof readRowProblems>>;
  */
 export async function readRowProblems(world: RowWorld) {
   const { db } = world;
-  const [held, differences, unreadable, postponed, quarantined, unshown, unbound, expiring, rewind, processes] =
-    await Promise.all([
-      countHeldForAgreement(db),
-      countDifferences(db),
-      countUnreadable(db),
-      countPostponed(db, { before: addMs(world.clock.now(), -POSTPONED_MS) }),
-      listQuarantined(world),
-      listUnshownSweeps(world),
-      countUnboundCustomers(world),
-      listExpiringKeys(world),
-      findLatestRewind(db),
-      listProcesses(db, world.clock.now()),
-    ]);
-  return { held, differences, unreadable, postponed, quarantined, unshown, unbound, expiring, rewind, processes };
+  const [
+    held,
+    differences,
+    unreadable,
+    postponed,
+    quarantined,
+    unshown,
+    unbound,
+    expiring,
+    rewind,
+    processes,
+    changes,
+  ] = await Promise.all([
+    countHeldForAgreement(db),
+    countDifferences(db),
+    countUnreadable(db),
+    countPostponed(db, { before: addMs(world.clock.now(), -POSTPONED_MS) }),
+    listQuarantined(world),
+    listUnshownSweeps(world),
+    countUnboundCustomers(world),
+    listExpiringKeys(world),
+    findLatestRewind(db),
+    listProcesses(db, world.clock.now()),
+    listPayoutChanges(world),
+  ]);
+  const found = {
+    held,
+    differences,
+    unreadable,
+    postponed,
+    quarantined,
+    unshown,
+    unbound,
+    expiring,
+    rewind,
+    processes,
+  };
+  return { ...found, changes };
 }
 
 /** Intents whose movements a station could not process, by chain, with the lowest of them. */
@@ -86,6 +110,16 @@ async function countUnboundCustomers({ db, clock, config }: RowWorld): Promise<n
 type ExpiringKey = { keyId: string; account: string; expiresAt: Date };
 
 /** A key that was replaced expires as planned, so it is left out. */
+type WaitingChange = { changeId: string; account: string; proposedBy: string; dueAt: Date };
+
+/** Changes of payouts that take effect unless somebody stops them, the next first. */
+async function listPayoutChanges({ db }: RowWorld): Promise<WaitingChange[]> {
+  const { rows } = await sql<WaitingChange>`
+    select id as "changeId", account_id as account, proposed_by as "proposedBy", due_at as "dueAt" from payout_change
+    where status = 'waiting' order by due_at limit ${KEYS_MAX}`.execute(db.root);
+  return rows;
+}
+
 async function listExpiringKeys({ db, clock }: RowWorld): Promise<ExpiringKey[]> {
   const now = clock.now();
   const { rows } = await sql<ExpiringKey>`

@@ -19,6 +19,7 @@ import { getPaymentIntent } from "./operations/intents/getPaymentIntent.ts";
 import { listIntentDeposits } from "./operations/intents/listIntentDeposits.ts";
 import { listIntentOrigins } from "./operations/intents/listIntentOrigins.ts";
 import { listIntentSettlements } from "./operations/intents/listIntentSettlements.ts";
+import { listAuditLog } from "./operations/account/listAuditLog.ts";
 import { listPageOrigins } from "./operations/account/listPageOrigins.ts";
 import { listPaymentIntents } from "./operations/intents/listPaymentIntents.ts";
 import { recordIntentView } from "./operations/intents/recordIntentView.ts";
@@ -52,4 +53,5 @@ export const OPERATIONS: readonly Operation[] = [
   updateAccount,
   listPageOrigins,
   replacePageOrigins,
+  listAuditLog,
 ];

@@ -5,7 +5,7 @@ const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 export const ID_BYTES = 16;
 const ID_CHARACTERS = 26;
 
-export type IdPrefix = "pi" | "dep" | "set" | "evt" | "we" | "acct" | "req";
+export type IdPrefix = "pi" | "dep" | "set" | "evt" | "we" | "acct" | "req" | "mem" | "poc";
 
 /** Returns `<prefix>_` and 26 characters that carry 128 random bits. An id reveals no order and no count. */
 export function newId(prefix: IdPrefix, entropy: Entropy): string {

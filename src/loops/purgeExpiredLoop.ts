@@ -6,6 +6,7 @@ import { purgeTransactions } from "../settlement/purgeTransactions.ts";
 import { purgeHandoffCodes } from "../intent/checkout/handoff.ts";
 import { purgePrimedAccounts } from "../priming/purgePrimedAccounts.ts";
 import { purgeSessions } from "../dashboard/session.ts";
+import { purgeChallenges } from "../dashboard/walletSignIn.ts";
 import { purgeViewHints } from "../view/purgeViewHints.ts";
 import { purgeDeliveries } from "../webhook/purgeDeliveries.ts";
 import type { World } from "../world.ts";
@@ -31,6 +32,7 @@ export function purgeExpiredLoop(world: World): Loop {
     (limit) => purgeEvents(world, limit),
     (limit) => purgeDeliveries(world, limit),
     (limit) => purgeSessions(world, limit),
+    (limit) => purgeChallenges(world, limit),
     // Only such a sender writes these rows.
     ...(chains.some(({ sender }) => sender.accounts !== undefined)
       ? [(limit: number) => purgePrimedAccounts(world, limit)]

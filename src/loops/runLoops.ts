@@ -7,6 +7,7 @@ import { bindCustomersLoop } from "./bindCustomersLoop.ts";
 import { processDepositsLoop } from "./chain/processDepositsLoop.ts";
 import { followAccountsLoops } from "./chain/followAccountsLoops.ts";
 import { followHeadsLoop, listenToFeedLoop } from "./chain/followHeadsLoop.ts";
+import { applyPayoutChangesLoop } from "./dashboard/applyPayoutChangesLoop.ts";
 import { purgeExpiredLoop } from "./purgeExpiredLoop.ts";
 import { runLoop, type Loop } from "./loop.ts";
 import { checkCountedLoop } from "./checkCountedLoop.ts";
@@ -74,6 +75,7 @@ function watchLoops(world: World): Loop[] {
   return [
     assignEventSequencesLoop(world),
     purgeExpiredLoop(world),
+    applyPayoutChangesLoop(world),
     checkCountedLoop(world),
     storeConfiguredLoop(world),
     ...(world.gate === undefined ? [] : [bindCustomersLoop(world)]),

@@ -134,9 +134,9 @@ export async function listKeyRows(db: Db, scope: ListPage & { accountId?: string
 }
 
 /** Revokes a key and returns whether it exists. A key that is already revoked keeps its time. */
-export async function updateRevoked(db: Db, key: { keyId: string; at: Date }): Promise<boolean> {
-  const known = await db.root.selectFrom("api_key").select("key_id").where("key_id", "=", key.keyId).executeTakeFirst();
-  await db.root
+export async function updateRevoked(on: Db["root"] | Tx, key: { keyId: string; at: Date }): Promise<boolean> {
+  const known = await on.selectFrom("api_key").select("key_id").where("key_id", "=", key.keyId).executeTakeFirst();
+  await on
     .updateTable("api_key")
     .set({ revoked_at: key.at })
     .where("key_id", "=", key.keyId)

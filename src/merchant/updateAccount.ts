@@ -1,4 +1,5 @@
 import { changedFields } from "../event/changedFields.ts";
+import type { Tx } from "../db/database.ts";
 import { appendEvents } from "../event/store.ts";
 import { caip19, caip2, type Namespace } from "../kernel/caip.ts";
 import { Fault } from "../kernel/faults.ts";
@@ -41,27 +42,44 @@ export async function updateAccount(
   world: UpdateWorld,
   { accountId, change }: { accountId: string; change: AccountChange },
 ): Promise<{ before: AccountRow; after: AccountRow }> {
-  const columns = toColumns(world, change);
-  const result = await world.db.transaction(async (tx) => {
-    const before = await lockAccount(tx, accountId);
-    if (before === undefined) throw new Fault("not_found", { message: "No such account." });
-    if (Object.keys(columns).length === 0) return { before, after: before };
-    rejectSecondDefault({ ...before, ...columns });
-    const after = await updateAccountRow(tx, { id: accountId, change: columns });
-    const object = toAccountRecord(after);
-    const event = {
-      type: "account.updated",
-      accountId,
-      intentNumber: null,
-      livemode: after.environment === "live",
-      object,
-      previous: changedFields(toAccountRecord(before), object),
-    } as const;
-    await appendEvents(tx, world, { events: [event], at: world.clock.now() });
-    return { before, after };
-  });
+  const result = await world.db.transaction((tx) => changeAccount(tx, world, { accountId, change }));
   clearKeyCache(world);
   return result;
+}
+
+/** As `updateAccount`, in the caller's transaction. The caller then clears the cache of keys. */
+export async function changeAccount(
+  tx: Tx,
+  world: UpdateWorld,
+  { accountId, change }: { accountId: string; change: AccountChange },
+): Promise<{ before: AccountRow; after: AccountRow }> {
+  const { before, columns } = await checkAccountChange(tx, world, { accountId, change });
+  if (Object.keys(columns).length === 0) return { before, after: before };
+  const after = await updateAccountRow(tx, { id: accountId, change: columns });
+  const object = toAccountRecord(after);
+  const event = {
+    type: "account.updated",
+    accountId,
+    intentNumber: null,
+    livemode: after.environment === "live",
+    object,
+    previous: changedFields(toAccountRecord(before), object),
+  } as const;
+  await appendEvents(tx, world, { events: [event], at: world.clock.now() });
+  return { before, after };
+}
+
+/** Locks the account and checks a change without making it. Throws as `updateAccount`. */
+export async function checkAccountChange(
+  tx: Tx,
+  world: UpdateWorld,
+  { accountId, change }: { accountId: string; change: AccountChange },
+): Promise<{ before: AccountRow; columns: Partial<AccountRow> }> {
+  const columns = toColumns(world, change);
+  const before = await lockAccount(tx, accountId);
+  if (before === undefined) throw new Fault("not_found", { message: "No such account." });
+  rejectSecondDefault({ ...before, ...columns });
+  return { before, columns };
 }
 
 /** An account has one default a namespace: keys that are bound to the namespace must not choose between two. */

@@ -24,6 +24,7 @@ import {
   optionalText,
   type InputOf,
 } from "./operation/inputFields.ts";
+import { proposeWhatWaits, type PayoutChangeOutput } from "./team/payoutChangeOperations.ts";
 import { defineOperatorOperation } from "./operation/operatorOperation.ts";
 
 export type AccountOutput = {
@@ -117,6 +118,8 @@ export type AccountChangeOutput = WarnedAccount & {
   payoutBefore: AccountOutput["payout"];
   /** Where the account is told of failing endpoints, if the call changed it; the secret is shown this once. */
   notification?: { url: string; secret: string } | null;
+  /** What waits before it takes effect, where a change of the payout waits. */
+  proposal?: PayoutChangeOutput;
 };
 
 /**
@@ -144,27 +147,26 @@ export const changeAccount = defineOperatorOperation({
     const solanaDefault = readDefault(world, "solana", { chain: input.solanaChain, wallet: input.solanaWallet });
     const url = input.notifyUrl === undefined ? undefined : orNull(input.notifyUrl);
     if (url !== undefined && url !== null) requireUrl(world.config, url, "notifyUrl");
-    const { before, after } = await updateMerchant(world, {
-      accountId,
-      change: {
-        ...(name === undefined ? {} : { name }),
-        ...(feeBps === undefined ? {} : { feeBps }),
-        ...(underpayToleranceBps === undefined ? {} : { underpayToleranceBps }),
-        ...(recovery === undefined ? {} : { recovery: orNull(recovery) }),
-        ...(solanaRecovery === undefined ? {} : { solanaRecovery: orNull(solanaRecovery) }),
-        ...(origins === undefined ? {} : { origins: orNull(origins)?.split(",") ?? null }),
-        ...(payout === undefined ? {} : { payout }),
-        ...(limits === undefined ? {} : { limitMultiple: limits }),
-        ...(evmDefault === undefined ? {} : { evmDefault }),
-        ...(solanaDefault === undefined ? {} : { solanaDefault }),
-      },
+    const { rest, proposal } = await proposeWhatWaits(world, accountId, {
+      ...(name === undefined ? {} : { name }),
+      ...(feeBps === undefined ? {} : { feeBps }),
+      ...(underpayToleranceBps === undefined ? {} : { underpayToleranceBps }),
+      ...(recovery === undefined ? {} : { recovery: orNull(recovery) }),
+      ...(solanaRecovery === undefined ? {} : { solanaRecovery: orNull(solanaRecovery) }),
+      ...(origins === undefined ? {} : { origins: orNull(origins)?.split(",") ?? null }),
+      ...(payout === undefined ? {} : { payout }),
+      ...(limits === undefined ? {} : { limitMultiple: limits }),
+      ...(evmDefault === undefined ? {} : { evmDefault }),
+      ...(solanaDefault === undefined ? {} : { solanaDefault }),
     });
+    const { before, after } = await updateMerchant(world, { accountId, change: rest });
     const warnings = await warnOfRecovery(world, after);
     // Last: its secret is shown once, and no other field may fail any more.
     const notification = url === undefined ? undefined : await setNotifyUrl(world, { accountId, url });
     return {
       ...toAccountOutput(after),
       ...(notification === undefined ? {} : { notification: notification && toNotificationOutput(notification) }),
+      ...(proposal === undefined ? {} : { proposal }),
       warnings,
       payoutBefore: toAccountOutput(before).payout,
     };

@@ -32,6 +32,8 @@ import {
   testWebhook,
   updateWebhook,
 } from "./webhooks/webhookOperations.ts";
+import { addMember, listMembers, removeMember } from "./team/memberOperations.ts";
+import { listPayoutChanges, stopChange } from "./team/payoutChangeOperations.ts";
 import { defineOperatorOperation, type OperatorOperation } from "./operation/operatorOperation.ts";
 
 // The operator's operations by name.
@@ -47,6 +49,11 @@ const OPERATIONS = {
   "accounts origins add": addPageOrigin,
   "accounts origins remove": removePageOrigin,
   "accounts origins list": listPageOrigins,
+  "accounts payout-changes": listPayoutChanges,
+  "accounts stop-change": stopChange,
+  "members add": addMember,
+  "members list": listMembers,
+  "members remove": removeMember,
   "keys create": createKey,
   "keys list": listKeys,
   "keys rotate": rotateKey,

@@ -133,7 +133,7 @@ describe("what changes in the dashboard", () => {
       await page.getByText("Computed again in this browser").waitFor();
       await revokeKey(api.world, own.keyId);
       await look();
-      await page.getByRole("heading", { name: "Sign in" }).waitFor();
+      await page.getByRole("heading", { name: "Sign in", exact: true }).waitFor();
       assert.deepEqual(errors, []);
     } finally {
       await context.close();

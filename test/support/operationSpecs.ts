@@ -82,6 +82,7 @@ export const OPERATIONS = {
     status: 201,
     perMinute: 30,
     scope: MANAGE_WEBHOOKS,
+    READ_DASHBOARD,
   },
   listWebhookEndpoints: {
     method: "GET",
@@ -143,6 +144,13 @@ export const OPERATIONS = {
     status: 202,
     perMinute: 30,
     scope: MANAGE_WEBHOOKS,
+  },
+  listAuditLog: {
+    method: "GET",
+    path: "/api/v1/audit-log",
+    status: 200,
+    perMinute: 120,
+    scope: READ_DASHBOARD,
   },
 } as const satisfies Record<string, OperationSpec>;
 

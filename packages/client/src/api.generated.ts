@@ -821,7 +821,7 @@ export type AccountEvent = {
   /** Opaque. */
   id: string;
   object: "event";
-  type: "account.updated" | "account.feed_restored";
+  type: "account.updated" | "account.feed_restored" | "account.payout_change_proposed" | "account.payout_change_confirmed" | "account.payout_change_stopped";
   /** From 1 and without gaps, per account. 0 for a test event, which is in no feed. */
   sequence: number;
   livemode: boolean;
@@ -835,7 +835,7 @@ export type AccountEvent = {
   merchantReference: string | null;
   /** What changed. */
   data: {
-    /** The account after the change; of `account.feed_restored`, `lastSequence` and `nextSequence`. */
+    /** The account after the change; of `account.feed_restored`, `lastSequence` and `nextSequence`; of `account.payout_change_*`, the proposed change with its `status` and the time at which it takes effect. */
     object: JsonObject;
     /** The changed fields with their earlier values; null for a new resource. */
     previous: JsonObject | null;
@@ -928,6 +928,30 @@ export type WebhookDelivery = {
 export type WebhookDeliveryList = {
   object: "list";
   data: WebhookDelivery[];
+  /** True when more results follow. */
+  has_more: boolean;
+  /** Opaque. Pass it as `cursor` to continue; empty on the last page. */
+  next_cursor: string;
+};
+
+/** Who changed what. */
+export type AuditEntry = {
+  object: "audit_entry";
+  /** Grows with each entry. */
+  number: number;
+  /** ISO 8601 in UTC. */
+  at: string;
+  /** `operator`, or `key` or `member` and its id. */
+  actor: string;
+  action: string;
+  /** What was changed. It contains no secret. */
+  details: JsonObject;
+};
+
+/** A page of entries of the audit log, newest first. */
+export type AuditEntryList = {
+  object: "list";
+  data: AuditEntry[];
   /** True when more results follow. */
   has_more: boolean;
   /** Opaque. Pass it as `cursor` to continue; empty on the last page. */
@@ -1193,6 +1217,13 @@ export type ListWebhookDeliveriesQuery = {
   eventId?: string | undefined;
 };
 
+export type ListAuditLogQuery = {
+  /** The maximum number of entries on a page. */
+  limit?: number | undefined;
+  /** The `next_cursor` of the previous page. */
+  cursor?: string | undefined;
+};
+
 /** How operations are called over HTTP. */
 export const OPERATIONS = {
   createPaymentIntent: { method: "POST", path: "/api/v1/intents", takes: ["body"], isRepeatable: false, isKeyed: true },
@@ -1219,6 +1250,7 @@ export const OPERATIONS = {
   updateAccount: { method: "PATCH", path: "/api/v1/account", takes: ["body"], isRepeatable: true, isKeyed: false },
   listPageOrigins: { method: "GET", path: "/api/v1/page-origins", takes: [], isRepeatable: true, isKeyed: false },
   replacePageOrigins: { method: "PUT", path: "/api/v1/page-origins", takes: ["body"], isRepeatable: true, isKeyed: false },
+  listAuditLog: { method: "GET", path: "/api/v1/audit-log", takes: ["query"], isRepeatable: true, isKeyed: false },
 } as const satisfies Record<string, Route>;
 
 export type OperationId = keyof typeof OPERATIONS;
@@ -1292,4 +1324,6 @@ export type Methods<Options, KeyedOptions> = {
   readonly listPageOrigins: (options?: Options) => Promise<PageOriginList>;
   /** Replace the pages that may embed the checkout. `PUT /api/v1/page-origins` */
   readonly replacePageOrigins: (body: ReplacePageOriginsBody, options?: Options) => Promise<PageOriginList>;
+  /** List who changed what. `GET /api/v1/audit-log` */
+  readonly listAuditLog: (query?: ListAuditLogQuery, options?: Options) => Promise<AuditEntryList>;
 };

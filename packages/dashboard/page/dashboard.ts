@@ -1,5 +1,6 @@
 import { listenToCopies, listenToKeys } from "./controls.ts";
 import { followPage } from "./followPage.ts";
+import { offerWallets } from "./signByWallet.ts";
 import { showCheck } from "./showCheck.ts";
 
 // The script of the merchant's pages. Each of them works without it.
@@ -7,4 +8,5 @@ import { showCheck } from "./showCheck.ts";
 listenToKeys();
 listenToCopies();
 showCheck();
+offerWallets();
 followPage(showCheck);

@@ -4,6 +4,7 @@ import { UsageError } from "../../operator/errors.ts";
 import { formatFields, toJson } from "../../operator/process/terminal.ts";
 import { operatorCommand } from "../operatorCommand.ts";
 import { formatWarnings, toAccountFields } from "./accounts.ts";
+import { changeText } from "./payoutChanges.ts";
 
 const FIELDS = {
   name: { value: "NAME", summary: "the merchant's name" },
@@ -59,8 +60,12 @@ export const accountsUpdate = operatorCommand({
   print: (account, { terminal }) =>
     formatFields(terminal, [...toAccountFields(account), ...toNotificationFields(account.notification)]),
   note: ({ payoutBefore: before, ...account }, { asJson, terminal }) => {
-    const { payout } = account;
+    const { payout, proposal } = account;
     const warnings = asJson ? [] : formatWarnings(account, terminal);
+    if (proposal !== undefined) {
+      const waits = `${changeText(proposal)}: takes effect at ${proposal.dueAt ?? ""} unless a member of the account stops it. Until then new intents keep the present payout. tributary accounts stop-change ${account.accountId} ${proposal.payoutChangeId}`;
+      return [...warnings, ...formatWarnings({ warnings: [waits] }, terminal)];
+    }
     if (toJson(before) === toJson(payout)) return warnings;
     const warning = `new intents of this account are paid to ${payout?.wallet ?? "none"} on ${payout?.chain ?? "none"}, before to ${before?.wallet ?? "none"}. Existing intents keep their payout. The account's events record the change.`;
     return [...warnings, ...formatWarnings({ warnings: [warning] }, terminal)];

@@ -22,6 +22,7 @@ import * as evmHops from "./0210_evm_hops.ts";
 import * as burnRent from "./0211_burn_rent.ts";
 import * as providerHint from "./0211_provider_hint.ts";
 import * as dashboard from "./0212_dashboard.ts";
+import * as members from "./0240_members.ts";
 import * as unusedToken from "./0231_unused_token.ts";
 
 /** One migration. The database records its name. A released migration never changes. */
@@ -53,4 +54,5 @@ export const migrations: readonly Migration[] = [
   { name: "0211_provider_hint", up: providerHint.up },
   { name: "0212_dashboard", up: dashboard.up },
   { name: "0231_unused_token", up: unusedToken.up },
+  { name: "0240_members", up: members.up },
 ];

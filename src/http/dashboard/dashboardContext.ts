@@ -12,6 +12,7 @@ import {
   type SignInProblem,
 } from "@tributary/dashboard/merchant/frame";
 import { checkSession, type DashboardSession } from "../../dashboard/session.ts";
+import { displayAddress } from "../../kernel/caip.ts";
 import { isServiceBusy } from "../../kernel/errors/classifyError.ts";
 import { Fault } from "../../kernel/faults.ts";
 import { toWholeSeconds } from "../checks/checkRateLimit.ts";
@@ -57,9 +58,11 @@ export async function answerPage(context: HttpContext, exchange: Exchange, make:
     if (session === undefined) return await sendSignIn(context, exchange, null);
     const made = await make({ ...exchange, session, view, query: (name) => queryText(request, name) });
     if (!("content" in made)) return made;
-    const { accountName, keyId, expiresAt, token } = session;
+    const { accountName, viewer: by, expiresAt, token } = session;
     const { environment } = context.world.config;
-    const viewer = { accountName, keyId, expiresAt: expiresAt.toISOString(), environment, token };
+    const signedInBy =
+      by.kind === "key" ? { key: by.keyId } : { wallet: displayAddress(`${by.namespace}:1`, by.wallet), role: by.role };
+    const viewer = { accountName, signedInBy, expiresAt: expiresAt.toISOString(), environment, token };
     const page = drawMerchantPage(view, viewer, made);
     if (request.headers.accept !== DRAWING_TYPE) return await sendHtml(exchange, toDocument(view, page));
     exchange.reply.headers({

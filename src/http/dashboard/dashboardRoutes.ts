@@ -16,6 +16,8 @@ import { exportPayments } from "./exportPayments.ts";
 import { readPaymentDetail, toPaymentRow } from "./paymentViews.ts";
 import { searchPayments } from "./searchPayments.ts";
 import { addSignInRoutes } from "./signInRoutes.ts";
+import { addPayoutPages } from "./payoutPages.ts";
+import { addTeamPages } from "./teamPages.ts";
 import { addWebhookPages } from "./webhookPages.ts";
 
 const PAGE_SIZE = 25;
@@ -71,6 +73,8 @@ export function addDashboardRoutes(server: FastifyInstance, context: HttpContext
   );
   addWebhookPages(server, context);
   addEventPage(server, context);
+  addTeamPages(server, context);
+  addPayoutPages(server, context);
 }
 
 function addEventPage(server: FastifyInstance, context: HttpContext): void {

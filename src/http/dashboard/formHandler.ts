@@ -2,7 +2,6 @@ import type { FastifyInstance } from "fastify";
 import type { MerchantPage } from "@tributary/dashboard/merchant/frame";
 import { requireFormToken, type DashboardSession } from "../../dashboard/session.ts";
 import { Fault } from "../../kernel/faults.ts";
-import { MANAGE_DASHBOARD } from "../../merchant/keys/scopes.ts";
 import { toWholeSeconds } from "../checks/checkRateLimit.ts";
 import { readBody } from "../checks/readBody.ts";
 import type { HttpContext } from "../httpContext.ts";
@@ -30,7 +29,12 @@ export type FormAnswer = string | MerchantPage;
 export function addForm(
   server: FastifyInstance,
   context: HttpContext,
-  form: { path: string; change: (request: FormRequest) => Promise<FormAnswer> },
+  form: {
+    path: string;
+    /** Who may send it. */
+    allows: (session: DashboardSession) => boolean;
+    change: (request: FormRequest) => Promise<FormAnswer>;
+  },
 ): void {
   // The bodies are read here, because the framework would apply its own rules to them.
   server.route({
@@ -40,7 +44,12 @@ export function addForm(
       const exchange = { request, reply };
       const body = new URLSearchParams((await readBody(request.raw, BODY_BYTES_MAX)).toString("utf8"));
       return answerPage(context, exchange, async (page) => {
-        await checkForm(context, exchange, { session: page.session, token: body.get("token") ?? "" });
+        const { session } = page;
+        await checkForm(context, exchange, {
+          session,
+          token: body.get("token") ?? "",
+          isAllowed: form.allows(session),
+        });
         const answer = await form.change({
           ...page,
           field: (name) => (body.get(name) ?? "").trim(),
@@ -59,13 +68,27 @@ export function addForm(
 async function checkForm(
   { world, perVisitor }: HttpContext,
   { request }: Exchange,
-  { session, token }: { session: DashboardSession; token: string },
+  { session, token, isAllowed }: { session: DashboardSession; token: string; isAllowed: boolean },
 ): Promise<void> {
   if (isForeignRequest(request, world.config.baseUrl))
     throw new Fault("unauthorized", { message: "Only the dashboard itself may send this." });
   requireFormToken(session, token);
-  if (!session.mayManage)
-    throw new Fault("insufficient_scope", { message: `This key lacks the scope ${MANAGE_DASHBOARD}.` });
+  if (!isAllowed) throw new Fault("insufficient_scope", { message: "This session may not change that." });
   const result = await perVisitor.tryAcquire(`dashboard change ${session.accountId}`, CHANGES_PER_MINUTE);
   if (!result.isAllowed) throw new Fault("rate_limited", { retryAfterS: toWholeSeconds(result.resetMs) });
+}
+
+/** A refused change shows the page again, with the reason. What another account has is not found, as what nobody has. */
+export async function orShowAgain(
+  form: FormRequest,
+  show: (problem: string) => Promise<MerchantPage>,
+  change: () => Promise<FormAnswer>,
+): Promise<FormAnswer> {
+  try {
+    return await change();
+  } catch (error) {
+    if (!(error instanceof Fault) || error.row.status === 404 || error.code === "rate_limited") throw error;
+    form.reply.code(error.row.status);
+    return show(error.message);
+  }
 }

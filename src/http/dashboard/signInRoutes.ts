@@ -1,7 +1,9 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply } from "fastify";
 import { endSession, openSession, SESSION_MS } from "../../dashboard/session.ts";
+import { createChallenge, openWalletSession } from "../../dashboard/walletSignIn.ts";
 import { isServiceBusy } from "../../kernel/errors/classifyError.ts";
 import { Fault } from "../../kernel/faults.ts";
+import { toWholeSeconds } from "../checks/checkRateLimit.ts";
 import { readBody } from "../checks/readBody.ts";
 import type { HttpContext } from "../httpContext.ts";
 import { isForeignRequest, PRIVATE_HEADERS, setPageCookie } from "../pages/pageFiles.ts";
@@ -26,6 +28,7 @@ export function addSignInRoutes(server: FastifyInstance, context: HttpContext): 
     onRequest: async (request, reply) => signIn(context, { request, reply }),
     handler: () => undefined,
   });
+  addWalletRoutes(server, context);
   server.route({
     method: "POST",
     url: `${DASHBOARD_PATH}/sign-out`,
@@ -34,23 +37,61 @@ export function addSignInRoutes(server: FastifyInstance, context: HttpContext): 
   });
 }
 
-async function signIn(context: HttpContext, exchange: Exchange) {
+function addWalletRoutes(server: FastifyInstance, context: HttpContext): void {
+  server.route({
+    method: "POST",
+    url: `${DASHBOARD_PATH}/sign-in/challenge`,
+    onRequest: async (request, reply) => sendChallenge(context, { request, reply }),
+    handler: () => undefined,
+  });
+  server.route({
+    method: "POST",
+    url: `${DASHBOARD_PATH}/sign-in/wallet`,
+    onRequest: async (request, reply) =>
+      signIn(context, { request, reply }, (form) =>
+        openWalletSession(context.world, {
+          nonce: form.get("nonce") ?? "",
+          signature: form.get("signature") ?? "",
+          accountId: form.get("account") ?? undefined,
+        }),
+      ),
+    handler: () => undefined,
+  });
+}
+
+/** A text for a wallet to sign. Each costs a row, so a network gets few. */
+async function sendChallenge({ world, perVisitor }: HttpContext, { request, reply }: Exchange): Promise<FastifyReply> {
+  const network = toClientNetwork(request.ip);
+  const allowed = await perVisitor.tryAcquire(`dashboard challenge ${network}`, SIGN_INS_PER_MINUTE);
+  if (!allowed.isAllowed) throw new Fault("rate_limited", { retryAfterS: toWholeSeconds(allowed.resetMs) });
+  const form = new URLSearchParams((await readBody(request.raw, BODY_BYTES_MAX)).toString("utf8"));
+  const challenge = await createChallenge(world, (form.get("wallet") ?? "").trim());
+  return reply.headers({ ...PRIVATE_HEADERS, "content-type": "application/json" }).send(JSON.stringify(challenge));
+}
+
+async function signIn(
+  context: HttpContext,
+  exchange: Exchange,
+  open: (form: URLSearchParams) => Promise<string> = (form) =>
+    openSession(context.world, (form.get("key") ?? "").trim()),
+): Promise<FastifyReply> {
   const { request, reply } = exchange;
   const { world } = context;
+  const isByWallet = request.url.includes("/wallet");
   try {
     const network = toClientNetwork(request.ip);
     const allowed = await context.perVisitor.tryAcquire(`dashboard sign-in ${network}`, SIGN_INS_PER_MINUTE);
     if (!allowed.isAllowed) return await sendSignIn(context, exchange, "limited");
     const form = new URLSearchParams((await readBody(request.raw, BODY_BYTES_MAX)).toString("utf8"));
     if (isForeignRequest(request, world.config.baseUrl)) return await sendSignIn(context, exchange, "refused");
-    const value = await openSession(world, (form.get("key") ?? "").trim());
+    const value = await open(form);
     const isSecure = world.config.baseUrl.startsWith("https:");
     setPageCookie(reply, { name: COOKIE, value, path: DASHBOARD_PATH, maxAgeMs: SESSION_MS, isSecure });
     return await reply.headers(PRIVATE_HEADERS).redirect(DASHBOARD_PATH, 303);
   } catch (error) {
     const problem = problemOf(error);
     if (problem === undefined) throw error;
-    return sendSignIn(context, exchange, problem);
+    return sendSignIn(context, exchange, problem === "refused" && isByWallet ? "noMember" : problem);
   }
 }
 

@@ -7,16 +7,18 @@ import {
   type EndpointView,
   type WebhookNotice,
 } from "@tributary/dashboard/merchant/webhooks";
-import { Fault } from "../../kernel/faults.ts";
+import { appendAudit, type AuditAction } from "../../dashboard/auditLog.ts";
+import type { Tx } from "../../db/database.ts";
 import { idPattern } from "../../kernel/ids.ts";
 import { secretText, webhookEndpointRecord, type WebhookEndpoint } from "../../webhook/endpoint/endpoint.ts";
 import { listEndpointRows } from "../../webhook/endpoint/endpointStore.ts";
 import {
-  changeEndpoint,
-  createEndpoint,
-  deleteEndpoint,
+  addEndpoint,
+  editEndpoint,
   getEndpoint,
-  rotateSecret,
+  removeEndpoint,
+  renewSecret,
+  type EndpointChange,
   type EndpointKey,
 } from "../../webhook/endpoint/manageEndpoints.ts";
 import { listDeliveries, webhookDeliveryRecord } from "../../webhook/listDeliveries.ts";
@@ -24,7 +26,7 @@ import { redeliver, sendTest } from "../../webhook/redeliver.ts";
 import type { HttpContext } from "../httpContext.ts";
 import { readPage } from "../reads/readPage.ts";
 import { DASHBOARD_PATH, pageHandler, type PageRequest } from "./dashboardContext.ts";
-import { addForm, type FormAnswer, type FormRequest } from "./formHandler.ts";
+import { addForm, orShowAgain, type FormAnswer, type FormRequest } from "./formHandler.ts";
 
 const PAGE_SIZE = 25;
 const LIST_PATH = `${DASHBOARD_PATH}/webhooks`;
@@ -107,13 +109,21 @@ function addEndpointForms(server: FastifyInstance, context: HttpContext): void {
   const { world } = context;
   addForm(server, context, {
     path: LIST_PATH,
+    allows: ({ mayManage }) => mayManage,
     change: (form) =>
-      refusedOn(
+      orShowAgain(
         form,
-        (notice) => showEndpoints(context, form, notice),
+        (problem) => showEndpoints(context, form, noticeOf(form, problem)),
         async () => {
           const input = { url: form.field("url"), types: typesOf(form) };
-          const created = await createEndpoint(world, { accountId: form.session.accountId, input });
+          const { accountId, actor } = form.session;
+          const created = await world.db.transaction(async (tx) => {
+            const endpoint = await addEndpoint(tx, world, { accountId, input });
+            const details = { endpointId: endpoint.id, ...input };
+            const at = world.clock.now();
+            await appendAudit(tx, { accountId, at, actor, action: "webhook_endpoint.created", details });
+            return endpoint;
+          });
           return showSecret(form, created);
         },
       ),
@@ -121,26 +131,41 @@ function addEndpointForms(server: FastifyInstance, context: HttpContext): void {
   const addEndpointForm = (path: string, change: (key: EndpointKey, form: FormRequest) => Promise<FormAnswer>) =>
     addForm(server, context, {
       path: `${ENDPOINT_PATH}${path}`,
+      allows: ({ mayManage }) => mayManage,
       change: (form) => {
         const endpointId = form.parameter("endpointId");
-        const show = (notice: WebhookNotice) => showEndpoint(context, form, { endpointId, cursor: "", notice });
-        return refusedOn(form, show, () => change({ accountId: form.session.accountId, endpointId }, form));
+        const show = (problem: string) =>
+          showEndpoint(context, form, { endpointId, cursor: "", notice: noticeOf(form, problem) });
+        return orShowAgain(form, show, () => change({ accountId: form.session.accountId, endpointId }, form));
       },
     });
+  /** A change and its entry in the audit log are one transaction. */
+  const noted = <Result>(
+    { accountId, endpointId }: EndpointKey,
+    form: FormRequest,
+    { action, details = {}, run }: { action: AuditAction; details?: object; run: (tx: Tx) => Promise<Result> },
+  ) =>
+    world.db.transaction(async (tx) => {
+      const result = await run(tx);
+      const { actor } = form.session;
+      const entry = { accountId, at: world.clock.now(), actor, action, details: { endpointId, ...details } };
+      await appendAudit(tx, entry);
+      return result;
+    });
+  const edit = async (key: EndpointKey, form: FormRequest, change: EndpointChange) => {
+    const run = (tx: Tx) => editEndpoint(tx, world, { key, change });
+    await noted(key, form, { action: "webhook_endpoint.changed", details: change, run });
+    world.wake.notify("webhook events");
+    return back(key, "saved");
+  };
   const back = ({ endpointId }: EndpointKey, done: string) => `${LIST_PATH}/${endpointId}?done=${done}`;
-  addEndpointForm("", async (key, form) => {
-    await changeEndpoint(world, key, { url: form.field("url"), types: typesOf(form) });
-    return back(key, "saved");
+  addEndpointForm("", (key, form) => edit(key, form, { url: form.field("url"), types: typesOf(form) }));
+  addEndpointForm("/enable", (key, form) => edit(key, form, { status: "enabled" }));
+  addEndpointForm("/disable", (key, form) => edit(key, form, { status: "disabled" }));
+  addEndpointForm("/rotate", async (key, form) => {
+    const run = (tx: Tx) => renewSecret(tx, world, key);
+    return showSecret(form, await noted(key, form, { action: "webhook_endpoint.secret_renewed", run }));
   });
-  addEndpointForm("/enable", async (key) => {
-    await changeEndpoint(world, key, { status: "enabled" });
-    return back(key, "saved");
-  });
-  addEndpointForm("/disable", async (key) => {
-    await changeEndpoint(world, key, { status: "disabled" });
-    return back(key, "saved");
-  });
-  addEndpointForm("/rotate", async (key, form) => showSecret(form, await rotateSecret(world, key)));
   addEndpointForm("/test", async (key) => {
     await sendTest(world, key);
     return back(key, "tested");
@@ -149,8 +174,8 @@ function addEndpointForms(server: FastifyInstance, context: HttpContext): void {
     await redeliver(world, key, { eventId: form.field("eventId") });
     return back(key, "again");
   });
-  addEndpointForm("/delete", async (key) => {
-    await deleteEndpoint(world, key);
+  addEndpointForm("/delete", async (key, form) => {
+    await noted(key, form, { action: "webhook_endpoint.deleted", run: (tx) => removeEndpoint(tx, world, key) });
     return `${LIST_PATH}?done=deleted`;
   });
 }
@@ -167,19 +192,8 @@ function typesOf(form: FormRequest): string[] {
     .filter((type) => type !== "");
 }
 
-/** A refused change shows the page again, with the reason and what was entered. */
-async function refusedOn(
-  form: FormRequest,
-  show: (notice: WebhookNotice) => Promise<MerchantPage>,
-  change: () => Promise<FormAnswer>,
-): Promise<FormAnswer> {
-  try {
-    return await change();
-  } catch (error) {
-    if (!(error instanceof Fault) || error.row.status === 404 || error.code === "rate_limited") throw error;
-    form.reply.code(error.row.status);
-    const url = form.field("url");
-    const input = url === "" ? {} : { input: { url, types: form.field("types") } };
-    return show({ problem: error.message, ...input });
-  }
+/** What was entered stays where it was refused. */
+function noticeOf(form: FormRequest, problem: string): WebhookNotice {
+  const url = form.field("url");
+  return { problem, ...(url === "" ? {} : { input: { url, types: form.field("types") } }) };
 }

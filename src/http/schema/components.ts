@@ -2,6 +2,7 @@ import type { JsonSchema } from "./jsonSchema.ts";
 import { account, pageOriginList } from "./records/account.ts";
 import { deposit } from "./records/deposit.ts";
 import {
+  auditEntry,
   event,
   eventList,
   webhookDelivery,
@@ -21,6 +22,7 @@ export const paymentIntentList = listSchema(paymentIntent, "payment intents");
 export const depositList = listSchema(deposit, "deposits");
 export const settlementList = listSchema(settlement, "settlements");
 export const webhookDeliveryList = listSchema(webhookDelivery, "deliveries");
+export const auditEntryList = listSchema(auditEntry, "entries of the audit log");
 
 /** The schemas with names of their own, in the document and in the client. */
 export const COMPONENTS: Readonly<Record<string, JsonSchema>> = {
@@ -45,6 +47,8 @@ export const COMPONENTS: Readonly<Record<string, JsonSchema>> = {
   WebhookEndpointList: webhookEndpointList,
   WebhookDelivery: webhookDelivery,
   WebhookDeliveryList: webhookDeliveryList,
+  AuditEntry: auditEntry,
+  AuditEntryList: auditEntryList,
   Account: account,
   PageOriginList: pageOriginList,
   Error: errorDetail,

@@ -1,3 +1,4 @@
+import type { AuditRecord } from "../../dashboard/auditLog.ts";
 import type { EventRecord } from "../../event/showEvent.ts";
 import { secretText, type WebhookEndpointRecord } from "../../webhook/endpoint/endpoint.ts";
 import type { WebhookDeliveryRecord } from "../../webhook/listDeliveries.ts";
@@ -59,4 +60,13 @@ export const webhookDeliveryExample: WebhookDeliveryRecord = {
       answer: "",
     },
   ],
+};
+
+export const auditEntryExample: AuditRecord = {
+  object: "audit_entry",
+  number: 7,
+  at: "2026-11-01T12:00:00.000Z",
+  actor: "member mem_4n7q0s3v6y9b1e5h8j2m4p7r0t",
+  action: "payout_change.proposed",
+  details: { payoutChangeId: "poc_1a3c5e7g9j2m4p6r8t0v2x4z6b" },
 };

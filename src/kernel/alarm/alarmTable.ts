@@ -169,6 +169,13 @@ export const ALARMS = {
     remedy: "`tributary keys rotate <keyId>`, and give the merchant the new key.",
     source: "checks",
   },
+  payout_change_waits: {
+    happened: "The place where an account's new payments are paid out is about to change.",
+    affects: "The merchant, if he did not want it: any member can stop it in the dashboard.",
+    remedy:
+      "Ask the merchant when the operator did not propose it. `tributary accounts stop-change <accountId> <changeId>`",
+    source: "checks",
+  },
   disk_low: {
     happened: "The disk of this process has less than 2 GiB free.",
     affects: "Everybody, when it is full: an embedded database then stops.",

@@ -1,9 +1,11 @@
+import type { Insertable } from "kysely";
 import type { Namespace } from "../../kernel/caip.ts";
 import { Fault } from "../../kernel/faults.ts";
 import type { World } from "../../world.ts";
 import { findNamespaceDefault } from "../namespaceDefault.ts";
 import { newApiKey } from "./apiKey.ts";
 import { SCOPES } from "./scopes.ts";
+import type { ApiKeyTable } from "../merchantTables.ts";
 import { findAccount, insertKey } from "../store.ts";
 
 export type NewKey = {
@@ -21,14 +23,23 @@ const MISSING_DEFAULTS: Readonly<Record<Namespace, string>> = {
     "The account has no default destination on Solana: name one by accounts update --solana-chain --solana-wallet.",
 };
 
+type KeyWorld = Pick<World, "db" | "clock" | "entropy" | "config">;
+
 /**
  * Creates a key. Only this result contains the key itself; the database stores its hash. Throws not_found or
  * invalid_request.
  */
-export async function createKey(
-  world: Pick<World, "db" | "clock" | "entropy" | "config">,
+export async function createKey(world: KeyWorld, input: NewKey): Promise<{ keyId: string; apiKey: string }> {
+  const { row, apiKey } = await prepareKey(world, input);
+  await insertKey(world.db.root, row);
+  return { keyId: row.key_id, apiKey };
+}
+
+/** A new key with its row, which the caller inserts. Throws as `createKey`. */
+export async function prepareKey(
+  world: KeyWorld,
   input: NewKey,
-): Promise<{ keyId: string; apiKey: string }> {
+): Promise<{ row: Insertable<ApiKeyTable>; apiKey: string }> {
   const unknown = input.scopes.find((scope) => !SCOPES.includes(scope));
   if (unknown !== undefined) {
     throw new Fault("invalid_request", {
@@ -42,7 +53,7 @@ export async function createKey(
   if (namespace !== undefined && findNamespaceDefault(account, namespace) === undefined)
     throw new Fault("invalid_request", { param: "default", message: MISSING_DEFAULTS[namespace] });
   const { keyId, apiKey, hash } = newApiKey(world.config.environment, world.entropy);
-  await insertKey(world.db.root, {
+  const row = {
     key_id: keyId,
     account_id: input.accountId,
     secret_hash: hash,
@@ -52,6 +63,6 @@ export async function createKey(
     revoked_at: null,
     last_used_at: null,
     default_namespace: namespace ?? null,
-  });
-  return { keyId, apiKey };
+  };
+  return { row, apiKey };
 }

@@ -101,17 +101,25 @@ export async function changeEndpoint(
   key: EndpointKey,
   change: EndpointChange,
 ): Promise<WebhookEndpoint> {
-  const at = world.clock.now();
+  const changed = await world.db.transaction((tx) => editEndpoint(tx, world, { key, change }));
+  world.wake.notify("webhook events");
+  return changed;
+}
+
+/** As `changeEndpoint`, in the caller's transaction. The caller then wakes the deliveries. */
+export async function editEndpoint(
+  tx: Tx,
+  world: ManageWorld,
+  { key, change }: { key: EndpointKey; change: EndpointChange },
+): Promise<WebhookEndpoint> {
   const columns = {
     ...(typeof change.url === "string" ? { url: requireUrl(world.config, change.url) } : {}),
     ...(change.types ? { types: requireTypes(change.types) } : {}),
     ...(typeof change.description === "string" ? { description: change.description } : {}),
   };
-  const changed = await changeLocked(world, key, (tx, endpoint) =>
-    updateEndpoint(tx, endpoint.number, { ...columns, ...statusColumns(endpoint, change.status), updated_at: at }),
-  );
-  world.wake.notify("webhook events");
-  return changed;
+  const endpoint = await lockExisting(tx, key);
+  const status = statusColumns(endpoint, change.status);
+  return updateEndpoint(tx, endpoint.number, { ...columns, ...status, updated_at: world.clock.now() });
 }
 
 function statusColumns(endpoint: WebhookEndpoint, status: EndpointChange["status"]) {
@@ -132,10 +140,14 @@ function statusColumns(endpoint: WebhookEndpoint, status: EndpointChange["status
 
 /** Deletes an endpoint. Its deliveries are deleted later. Throws not_found. */
 export async function deleteEndpoint(world: ManageWorld, key: EndpointKey): Promise<void> {
-  const at = world.clock.now();
-  await changeLocked(world, key, (tx, endpoint) =>
-    updateEndpoint(tx, endpoint.number, { deleted_at: at, ...NO_TURN, is_behind: false, failing_since: null }),
-  );
+  await world.db.transaction((tx) => removeEndpoint(tx, world, key));
+}
+
+/** As `deleteEndpoint`, in the caller's transaction. */
+export async function removeEndpoint(tx: Tx, world: ManageWorld, key: EndpointKey): Promise<void> {
+  const endpoint = await lockExisting(tx, key);
+  const ended = { deleted_at: world.clock.now(), ...NO_TURN, is_behind: false, failing_since: null };
+  await updateEndpoint(tx, endpoint.number, ended);
 }
 
 /** Gives an endpoint a new secret. Those of the last day sign as well. Throws not_found and rate_limited. */
@@ -160,14 +172,6 @@ export async function renewSecret(tx: Tx, world: ManageWorld, key: EndpointKey):
     earlier_secrets: json([previous, ...earlier]),
     updated_at: at,
   });
-}
-
-async function changeLocked(
-  world: ManageWorld,
-  key: EndpointKey,
-  change: (tx: Tx, endpoint: WebhookEndpoint) => Promise<WebhookEndpoint>,
-): Promise<WebhookEndpoint> {
-  return world.db.transaction(async (tx) => change(tx, await lockExisting(tx, key)));
 }
 
 /** Locks an account's endpoint. Throws not_found. */

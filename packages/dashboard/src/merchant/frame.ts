@@ -4,6 +4,7 @@ import { renderDocument } from "../document.ts";
 import { icon, logo } from "../parts/icons.ts";
 import { command, idText, moment, type Times } from "../parts/parts.ts";
 import { createTranslator } from "../translator.ts";
+import { walletPlace } from "./walletPlace.ts";
 import { merchantMessages, type MerchantMessages, type MerchantTranslator } from "./messages.ts";
 
 // What stands around each page of the dashboard, and the pages with one thing on them.
@@ -23,12 +24,13 @@ export function merchantContext(locale: string, now: string): MerchantContext {
   return { t, times: { locale: known, timeZone: "UTC", now } };
 }
 
-export type Section = "payments" | "webhooks" | "events";
+export type Section = "payments" | "webhooks" | "events" | "keys" | "team" | "payout" | "audit";
 
 /** Who is signed in. `token` goes with every form that changes something. */
 export type Viewer = {
   readonly accountName: string;
-  readonly keyId: string;
+  /** The id of a key, or the wallet of a member with his role. */
+  readonly signedInBy: { readonly key: string } | { readonly wallet: string; readonly role: string };
   readonly expiresAt: string;
   readonly environment: "test" | "live";
   readonly token: string;
@@ -47,6 +49,10 @@ const PATHS: Readonly<Record<Section, string>> = {
   payments: "/dashboard",
   webhooks: "/dashboard/webhooks",
   events: "/dashboard/events",
+  keys: "/dashboard/keys",
+  team: "/dashboard/team",
+  payout: "/dashboard/payout",
+  audit: "/dashboard/audit",
 };
 
 /** A whole page as elements. A script that keeps an open page up to date gets it in this form. */
@@ -79,7 +85,7 @@ export function toDocument({ t }: MerchantContext, { title, body }: DrawnPage): 
 }
 
 function sideBar(context: MerchantContext, viewer: Viewer, section: Section | null): VElement {
-  const { t, times } = context;
+  const { t } = context;
   const links = (Object.keys(PATHS) as Section[]).map((name) =>
     h(
       "li",
@@ -98,7 +104,7 @@ function sideBar(context: MerchantContext, viewer: Viewer, section: Section | nu
       h(
         "div.who",
         {},
-        h("p", {}, t.rich("who.key", { key: idText(viewer.keyId), time: moment(viewer.expiresAt, times) })),
+        h("p", {}, signedInLine(context, viewer)),
         h(
           "form",
           { method: "post", action: "/dashboard/sign-out" },
@@ -108,6 +114,12 @@ function sideBar(context: MerchantContext, viewer: Viewer, section: Section | nu
       ),
     ),
   );
+}
+
+function signedInLine({ t, times }: MerchantContext, { signedInBy, expiresAt }: Viewer): Child[] {
+  const time = moment(expiresAt, times);
+  if ("key" in signedInBy) return t.rich("who.key", { key: idText(signedInBy.key), time });
+  return t.rich("who.member", { wallet: idText(signedInBy.wallet, true), role: signedInBy.role, time });
 }
 
 function searchForm({ t }: MerchantContext, query: string): VElement {
@@ -131,7 +143,7 @@ function searchForm({ t }: MerchantContext, query: string): VElement {
   );
 }
 
-export type SignInProblem = "refused" | "scope" | "suspended" | "limited" | "away";
+export type SignInProblem = "refused" | "noMember" | "scope" | "suspended" | "limited" | "away";
 
 /** The only page without an account. The key is never written back. */
 export function renderKeySignIn(context: MerchantContext, host: string, problem: SignInProblem | null): string {
@@ -159,7 +171,13 @@ export function renderKeySignIn(context: MerchantContext, host: string, problem:
     h("p.small.dim", {}, t.text("signIn.make")),
     command("npx tributary keys create acct_… --scopes dashboard:read", t.text("cmd.copy")),
   );
-  return lonePage(context, { host, heading: t.text("signIn.title"), what: t.text("signIn.what"), content: form });
+  const content = [
+    form,
+    h("h2.label", {}, t.text("signIn.wallet")),
+    h("p.small.dim", {}, t.text("signIn.wallet.what")),
+    walletPlace(context, { action: "/dashboard/sign-in/wallet" }),
+  ];
+  return lonePage(context, { host, heading: t.text("signIn.title"), what: t.text("signIn.what"), content });
 }
 
 export type PageProblem = "notFound" | "limited" | "away" | "foreign" | "scope";

@@ -23,6 +23,15 @@ export const event = recordSchema("A change, with the resource as it was then.",
   }),
 });
 
+export const auditEntry = recordSchema("Who changed what.", {
+  object: { type: "string", const: "audit_entry" },
+  number: { type: "integer", description: "Grows with each entry." },
+  at: time,
+  actor: { type: "string", description: "`operator`, or `key` or `member` and its id.", examples: ["member mem_…"] },
+  action: { type: "string", examples: ["payout_change.proposed"] },
+  details: { type: "object", description: "What was changed. It contains no secret." },
+});
+
 export const eventList = recordSchema("A page of events, oldest first.", {
   object: { type: "string", const: "list" },
   data: { type: "array", items: event },

@@ -57,6 +57,7 @@ export const TYPED_EVENTS = {
   ),
   AccountEvent: typedEvent("A change of the account itself, or of its feed.", eventTypesBelow("account."), {
     type: "object",
-    description: "The account after the change; of `account.feed_restored`, `lastSequence` and `nextSequence`.",
+    description:
+      "The account after the change; of `account.feed_restored`, `lastSequence` and `nextSequence`; of `account.payout_change_*`, the proposed change with its `status` and the time at which it takes effect.",
   }),
 } as const satisfies Record<string, JsonSchema>;

@@ -1,0 +1,68 @@
+import { sql, type Selectable } from "kysely";
+import type { Db, Tx } from "../db/database.ts";
+import { json } from "../db/parameters.ts";
+import type { AuditEntryTable } from "./dashboardTables.ts";
+
+export type AuditEntry = Selectable<AuditEntryTable>;
+
+/** What stands in the audit log: `member.added`, for example. */
+export type AuditAction =
+  | "member.added"
+  | "member.removed"
+  | "member.role_changed"
+  | "key.created"
+  | "key.revoked"
+  | "webhook_endpoint.created"
+  | "webhook_endpoint.changed"
+  | "webhook_endpoint.secret_renewed"
+  | "webhook_endpoint.deleted"
+  | "payout_change.proposed"
+  | "payout_change.signed"
+  | "payout_change.stopped"
+  | "payout_change.applied";
+
+export type NewAuditEntry = { accountId: string; at: Date; actor: string; action: AuditAction; details: object };
+
+/** In the transaction of the change itself. Details contain no secret. */
+export async function appendAudit(tx: Tx, entry: NewAuditEntry): Promise<void> {
+  const { accountId, at, actor, action, details } = entry;
+  await sql`insert into audit_entry (account_id, at, actor, action, details)
+    values (${accountId}, ${at}, ${actor}, ${action}, ${json(details)})`.execute(tx);
+}
+
+/** An account's entries below a number, newest first. */
+export async function listAudit(
+  db: Db,
+  { accountId, below, limit }: { accountId: string; below: bigint | undefined; limit: number },
+): Promise<AuditEntry[]> {
+  return db.root
+    .selectFrom("audit_entry")
+    .selectAll()
+    .where("account_id", "=", accountId)
+    .$if(below !== undefined, (select) => select.where("number", "<", below ?? 0n))
+    .orderBy("number", "desc")
+    .limit(limit)
+    .execute();
+}
+
+/** An entry as the API shows it. */
+export type AuditRecord = {
+  object: "audit_entry";
+  /** Grows with each entry of the service. */
+  number: number;
+  at: string;
+  actor: string;
+  action: string;
+  details: object;
+};
+
+export function auditRecord({ number, at, actor, action, details }: AuditEntry): AuditRecord {
+  return {
+    object: "audit_entry",
+    number: Number(number),
+    at: at.toISOString(),
+    actor,
+    action,
+    details: details as object,
+  };
+}
