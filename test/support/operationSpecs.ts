@@ -1,4 +1,4 @@
-import { MANAGE_CHECKOUT, MANAGE_WEBHOOKS } from "../../src/merchant/keys/scopes.ts";
+import { MANAGE_CHECKOUT, MANAGE_WEBHOOKS, READ_DASHBOARD } from "../../src/merchant/keys/scopes.ts";
 import { SETTLE_CHAIN_ID } from "./api.ts";
 
 export type OperationSpec = {
@@ -82,7 +82,6 @@ export const OPERATIONS = {
     status: 201,
     perMinute: 30,
     scope: MANAGE_WEBHOOKS,
-    READ_DASHBOARD,
   },
   listWebhookEndpoints: {
     method: "GET",
