@@ -3,7 +3,7 @@ import type { AddressFormat, WalletSignatures } from "./addressFormat.ts";
 import { evmAddresses } from "./evm/address.ts";
 import { evmSignatures } from "./evm/walletSignature.ts";
 import { solanaAddresses } from "./solana/address.ts";
-import { solanaSignatures } from "./solana/walletSignature.ts";
+import { solanaSignatures } from "./solana/wallet/walletSignature.ts";
 
 const formats: Readonly<Record<Namespace, AddressFormat>> = { eip155: evmAddresses, solana: solanaAddresses };
 

@@ -5,7 +5,7 @@ import { Fault } from "../kernel/faults.ts";
 import { newId } from "../kernel/ids.ts";
 import { lockAccount } from "../merchant/store.ts";
 import type { World } from "../world.ts";
-import { appendAudit } from "./auditLog.ts";
+import { appendAudit } from "./auditStore.ts";
 import type { MemberRole } from "./dashboardTables.ts";
 import { insertMember, listMemberRows, MEMBERS_MAX, updateRemoved, updateRole, type MemberRow } from "./memberStore.ts";
 

@@ -9,7 +9,7 @@ import { clearKeyCache } from "../merchant/keys/keyCache.ts";
 import { lockAccount, type AccountRow } from "../merchant/store.ts";
 import { changeAccount, checkAccountChange, type AccountChange } from "../merchant/updateAccount.ts";
 import type { World } from "../world.ts";
-import { appendAudit, type AuditAction } from "./auditLog.ts";
+import { appendAudit, type AuditAction } from "./auditStore.ts";
 import {
   findOpenChange,
   insertChange,
@@ -207,7 +207,7 @@ function noChange(): Fault {
 }
 
 /** A change as its events show it. */
-export function payoutChangeRecord(row: PayoutChangeRow): object {
+function payoutChangeRecord(row: PayoutChangeRow): object {
   return {
     object: "payout_change",
     payoutChangeId: row.id,

@@ -1403,7 +1403,7 @@ create index payout_change_due_at on payout_change (due_at) where (status = 'wai
 create index payout_change_of_account on payout_change (account_id, proposed_at desc);
 create unique index payout_change_open on payout_change (account_id) where (status in ('proposed', 'waiting'));
 
--- audit_entry: written by src/dashboard/auditLog.ts
+-- audit_entry: written by src/dashboard/auditStore.ts
 create table audit_entry (
   number bigint generated always as identity,
   account_id text not null,

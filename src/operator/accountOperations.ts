@@ -7,7 +7,7 @@ import { listAccounts as listMerchants } from "../merchant/listAccounts.ts";
 import type { NamespaceDefault } from "../merchant/namespaceDefault.ts";
 import { setAccountStatus } from "../merchant/setAccountStatus.ts";
 import { updateAccount as updateMerchant } from "../merchant/updateAccount.ts";
-import { findAccount, type AccountRow } from "../merchant/store.ts";
+import type { AccountRow } from "../merchant/store.ts";
 import { requireUrl, secretText } from "../webhook/endpoint/endpoint.ts";
 import { readAccountWebhooks } from "../webhook/notice/accountWebhooks.ts";
 import { setNotifyUrl, type Notification } from "../webhook/notice/setNotifyUrl.ts";
@@ -24,6 +24,7 @@ import {
   optionalText,
   type InputOf,
 } from "./operation/inputFields.ts";
+import { getAccount } from "./team/getAccount.ts";
 import { proposeWhatWaits, type PayoutChangeOutput } from "./team/payoutChangeOperations.ts";
 import { defineOperatorOperation } from "./operation/operatorOperation.ts";
 
@@ -209,13 +210,6 @@ function defineStatusChange(status: AccountOutput["status"]) {
     input: { accountId: requiredText },
     run: async (world, { accountId }) => toAccountOutput(await setAccountStatus(world, { accountId, status })),
   });
-}
-
-/** Throws CommandError for an unknown account: its lists would look empty. */
-export async function getAccount(world: World, accountId: string): Promise<AccountRow> {
-  const account = await findAccount(world.db, accountId);
-  if (account === undefined) throw new CommandError(`There is no account ${accountId}.`);
-  return account;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { findAccountOfEvent, listLatestEvents, readFeed, type AccountEvent } from "../event/listEvents.ts";
 import type { World } from "../world.ts";
-import { getAccount } from "./accountOperations.ts";
+import { getAccount } from "./team/getAccount.ts";
 import { UsageError } from "./errors.ts";
 import { optionalNumbers, optionalText } from "./operation/inputFields.ts";
 import { getIntent } from "./intentOperations.ts";

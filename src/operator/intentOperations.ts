@@ -10,7 +10,7 @@ import type { World } from "../world.ts";
 import { archiveIntent } from "../intent/archiveIntent.ts";
 import { UsageError } from "./errors.ts";
 import { limitOf, PAGE_FIELDS, toPage, type Page } from "./lists/page.ts";
-import { getAccount } from "./accountOperations.ts";
+import { getAccount } from "./team/getAccount.ts";
 import { requiredText, optionalText } from "./operation/inputFields.ts";
 import { defineOperatorOperation } from "./operation/operatorOperation.ts";
 

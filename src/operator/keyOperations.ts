@@ -9,7 +9,7 @@ import type { ApiKeyRow } from "../merchant/store.ts";
 import type { World } from "../world.ts";
 import { UsageError } from "./errors.ts";
 import { limitOf, PAGE_FIELDS, toPage } from "./lists/page.ts";
-import { getAccount } from "./accountOperations.ts";
+import { getAccount } from "./team/getAccount.ts";
 import { flag, requiredText, optionalNumber, optionalText } from "./operation/inputFields.ts";
 import { defineOperatorOperation } from "./operation/operatorOperation.ts";
 

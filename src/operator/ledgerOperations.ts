@@ -8,7 +8,7 @@ import { caip19, type Caip2 } from "../kernel/caip.ts";
 import type { World } from "../world.ts";
 import { CommandError } from "./errors.ts";
 import { parseTime } from "../kernel/text/parseTime.ts";
-import { getAccount } from "./accountOperations.ts";
+import { getAccount } from "./team/getAccount.ts";
 import type { Finding } from "./doctor/finding.ts";
 import { getIntent } from "./intentOperations.ts";
 import { optionalNumber, optionalText, type InputOf } from "./operation/inputFields.ts";

@@ -36,7 +36,7 @@ function solanaWallet(): Wallet {
 let network = 0;
 
 /** A request from a network of its own. */
-function post(api: TestApi, path: string, fields: Record<string, string>, cookie = ""): Promise<TestResponse> {
+function post(api: TestApi, path: string, { cookie = "", ...fields }: Record<string, string>): Promise<TestResponse> {
   network += 1;
   const remoteAddress = `10.2.${network >> 8}.${network & 255}`;
   const body = new URLSearchParams(fields).toString();
@@ -55,12 +55,16 @@ async function signIn(api: TestApi, wallet: Wallet): Promise<TestResponse> {
 }
 
 /** A signed-in member, whose forms carry his token. */
-async function openMember(api: TestApi, accountId: string, role: string, wallet = evmWallet()) {
+async function openMember(
+  api: TestApi,
+  accountId: string,
+  { role, wallet = evmWallet() }: { role: string; wallet?: Wallet },
+) {
   const { id } = await addMember(api.world, { accountId, wallet: wallet.address, role }, "operator");
   const cookie = cookieOf(await signIn(api, wallet));
   const get = (path: string) => api.send(`/dashboard${path}`, { headers: { cookie } });
   const token = formToken(await get(""));
-  const send = (path: string, fields: Record<string, string> = {}) => post(api, path, { token, ...fields }, cookie);
+  const send = (path: string, fields: Record<string, string> = {}) => post(api, path, { token, cookie, ...fields });
   return { id, wallet, cookie, get, send };
 }
 
@@ -76,7 +80,7 @@ describe("the team of an account", () => {
     for (const wallet of [evmWallet(), solanaWallet()]) {
       const stranger = await signIn(api, wallet);
       assert.equal(stranger.status, 401, "not yet a member");
-      const member = await openMember(api, merchant.accountId, "reader", wallet);
+      const member = await openMember(api, merchant.accountId, { role: "reader", wallet: wallet });
       const page = await member.get("");
       assert.equal(page.status, 200);
       assert.match(page.text, /Signed in by the wallet [^]*reader/);
@@ -99,7 +103,11 @@ describe("the team of an account", () => {
       const again = await challenge(api, wallet);
       const signature = await wallet.sign(again.text);
       const both = await Promise.all([1, 2].map(() => post(api, "/sign-in/wallet", { nonce: again.nonce, signature })));
-      assert.deepEqual(both.map(({ status }) => status).toSorted(), [303, 401], "of two at once, one");
+      assert.deepEqual(
+        both.map(({ status }) => status).toSorted((one, other) => one - other),
+        [303, 401],
+        "of two at once, one",
+      );
       for (const bad of ["", "0x", "zz", signature.slice(2)])
         assert.equal((await post(api, "/sign-in/wallet", { nonce: "ab", signature: bad })).status, 401);
     }
@@ -108,9 +116,9 @@ describe("the team of an account", () => {
 
   test("roles allow what they say, and a removed member is out at once", async () => {
     const { accountId } = await api.openMerchant({ scopes: SCOPES });
-    const owner = await openMember(api, accountId, "owner");
-    const developer = await openMember(api, accountId, "developer");
-    const reader = await openMember(api, accountId, "reader", solanaWallet());
+    const owner = await openMember(api, accountId, { role: "owner" });
+    const developer = await openMember(api, accountId, { role: "developer" });
+    const reader = await openMember(api, accountId, { role: "reader", wallet: solanaWallet() });
     const addition = { wallet: evmWallet().address, role: "reader", name: "Ada" };
     assert.equal((await developer.send("/team", addition)).status, 403);
     assert.equal((await reader.send("/keys", { scope: READ_DASHBOARD })).status, 403);
@@ -162,13 +170,17 @@ describe("the team of an account", () => {
     const payout = { namespace: "eip155", chainReference: String(SETTLE_CHAIN_ID), currency: "USDC" } as const;
     await updateAccount(api.world, { accountId, change: { payout: { ...payout, wallet: present.address } } });
     api.world.config.payoutChangeDelayHours = 48;
-    const owner = await openMember(api, accountId, "owner");
-    const reader = await openMember(api, accountId, "reader");
+    const owner = await openMember(api, accountId, { role: "owner" });
+    const reader = await openMember(api, accountId, { role: "reader" });
     const before = await own.createIntent({ priceUnits: 1_000_000 });
     const coin = `eip155:${SETTLE_CHAIN_ID} USDC`;
     const propose = () => owner.send("/payout", { coin, wallet: next.address });
     const proposals = await Promise.all([propose(), propose()]);
-    assert.deepEqual(proposals.map(({ status }) => status).toSorted(), [303, 400], "of two at once, one");
+    assert.deepEqual(
+      proposals.map(({ status }) => status).toSorted((one, other) => one - other),
+      [303, 400],
+      "of two at once, one",
+    );
     const open = async () => {
       const page = (await owner.get("/payout")).text;
       const text = /<pre[^>]*id="text-to-sign"[^>]*>([^<]*)</.exec(page)?.[1] ?? "";
@@ -249,10 +261,10 @@ describe("the team of an account", () => {
       "/keys/revoke",
     ]) {
       const fields = { token, coin, wallet: thief.address, role: "owner", scope: CREATE_INTENTS };
-      assert.equal((await post(api, path, fields, pages.cookie)).status, 403, path);
+      assert.equal((await post(api, path, { ...fields, cookie: pages.cookie })).status, 403, path);
     }
     api.world.config.payoutChangeDelayHours = 48;
-    const owner = await openMember(api, own.accountId, "owner");
+    const owner = await openMember(api, own.accountId, { role: "owner" });
     await owner.send("/payout", { coin, wallet: thief.address });
     const page = (await owner.get("/payout")).text;
     const changeId = /name="changeId" value="([^"]+)"/.exec(page)?.[1] ?? "";
@@ -262,7 +274,7 @@ describe("the team of an account", () => {
     await applyDueChanges(api.world);
     const created = await own.createIntent({ priceUnits: 1_000_000 });
     assert.equal(created.inboxTerms.payout.toLowerCase(), own.wallet);
-    const foreign = await openMember(api, (await api.openMerchant({ scopes: SCOPES })).accountId, "owner");
+    const foreign = await openMember(api, (await api.openMerchant({ scopes: SCOPES })).accountId, { role: "owner" });
     assert.equal((await foreign.send("/payout/stop", { changeId })).status, 404, "another account's change");
   });
 
@@ -278,7 +290,7 @@ describe("the team of an account", () => {
     } as const;
     const row = await proposePayoutChange(api.world, { accountId: own.accountId, change: { payout } }, "operator");
     assert.equal(row.status, "waiting");
-    const reader = await openMember(api, own.accountId, "reader");
+    const reader = await openMember(api, own.accountId, { role: "reader" });
     assert.equal((await reader.send("/payout/stop", { changeId: row.id })).status, 303);
     api.advanceTime(72 * HOUR_MS);
     assert.equal(await applyDueChanges(api.world), 0);
@@ -341,6 +353,6 @@ async function openMemberAgain(api: TestApi, wallet: Wallet) {
   const cookie = cookieOf(await signIn(api, wallet));
   const get = (path: string) => api.send(`/dashboard${path}`, { headers: { cookie } });
   const token = formToken(await get(""));
-  const send = (path: string, fields: Record<string, string> = {}) => post(api, path, { token, ...fields }, cookie);
+  const send = (path: string, fields: Record<string, string> = {}) => post(api, path, { token, cookie, ...fields });
   return { get, send };
 }

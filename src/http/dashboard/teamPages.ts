@@ -3,7 +3,7 @@ import { auditPage } from "@tributary/dashboard/merchant/audit";
 import type { MerchantPage } from "@tributary/dashboard/merchant/frame";
 import { keysPage, newKeyPage } from "@tributary/dashboard/merchant/keys";
 import { teamPage } from "@tributary/dashboard/merchant/team";
-import { appendAudit, listAudit } from "../../dashboard/auditLog.ts";
+import { appendAudit, listAudit } from "../../dashboard/auditStore.ts";
 import { addMember, changeRole, MEMBER_ROLES, removeMember } from "../../dashboard/members.ts";
 import { listMemberRows } from "../../dashboard/memberStore.ts";
 import { displayAddress } from "../../kernel/caip.ts";

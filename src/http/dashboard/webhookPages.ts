@@ -7,7 +7,7 @@ import {
   type EndpointView,
   type WebhookNotice,
 } from "@tributary/dashboard/merchant/webhooks";
-import { appendAudit, type AuditAction } from "../../dashboard/auditLog.ts";
+import { appendAudit, type AuditAction } from "../../dashboard/auditStore.ts";
 import type { Tx } from "../../db/database.ts";
 import { idPattern } from "../../kernel/ids.ts";
 import { secretText, webhookEndpointRecord, type WebhookEndpoint } from "../../webhook/endpoint/endpoint.ts";
@@ -49,6 +49,7 @@ export function addWebhookPages(server: FastifyInstance, context: HttpContext): 
       });
     }),
   );
+  addCreateForm(server, context);
   addEndpointForms(server, context);
 }
 
@@ -105,7 +106,7 @@ function toEndpointView(row: WebhookEndpoint): EndpointView {
   return { ...record, endpointId };
 }
 
-function addEndpointForms(server: FastifyInstance, context: HttpContext): void {
+function addCreateForm(server: FastifyInstance, context: HttpContext): void {
   const { world } = context;
   addForm(server, context, {
     path: LIST_PATH,
@@ -128,6 +129,10 @@ function addEndpointForms(server: FastifyInstance, context: HttpContext): void {
         },
       ),
   });
+}
+
+function addEndpointForms(server: FastifyInstance, context: HttpContext): void {
+  const { world } = context;
   const addEndpointForm = (path: string, change: (key: EndpointKey, form: FormRequest) => Promise<FormAnswer>) =>
     addForm(server, context, {
       path: `${ENDPOINT_PATH}${path}`,

@@ -1,4 +1,4 @@
-import type { AuditRecord } from "../../dashboard/auditLog.ts";
+import type { AuditRecord } from "../../dashboard/auditStore.ts";
 import type { EventRecord } from "../../event/showEvent.ts";
 import { secretText, type WebhookEndpointRecord } from "../../webhook/endpoint/endpoint.ts";
 import type { WebhookDeliveryRecord } from "../../webhook/listDeliveries.ts";

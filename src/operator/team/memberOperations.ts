@@ -1,7 +1,7 @@
 import { addMember as addTeamMember, removeMember as removeTeamMember } from "../../dashboard/members.ts";
 import { listMemberRows, type MemberRow } from "../../dashboard/memberStore.ts";
 import { displayAddress } from "../../kernel/caip.ts";
-import { getAccount } from "../accountOperations.ts";
+import { getAccount } from "./getAccount.ts";
 import { optionalText, requiredText } from "../operation/inputFields.ts";
 import { defineOperatorOperation } from "../operation/operatorOperation.ts";
 

@@ -9,7 +9,7 @@ import {
 import { listChangeRows, type PayoutChangeRow } from "../../dashboard/payoutChangeStore.ts";
 import type { AccountChange } from "../../merchant/updateAccount.ts";
 import type { World } from "../../world.ts";
-import { getAccount } from "../accountOperations.ts";
+import { getAccount } from "./getAccount.ts";
 import { requiredText } from "../operation/inputFields.ts";
 import { defineOperatorOperation } from "../operation/operatorOperation.ts";
 

@@ -13,7 +13,7 @@ import { listDeliveries, webhookDeliveryRecord } from "../../webhook/listDeliver
 import { redeliver, sendTest } from "../../webhook/redeliver.ts";
 import type { WebhookDeliveryStatus } from "../../webhook/webhookTables.ts";
 import type { World } from "../../world.ts";
-import { getAccount } from "../accountOperations.ts";
+import { getAccount } from "../team/getAccount.ts";
 import { CommandError, UsageError } from "../errors.ts";
 import { limitOf, PAGE_FIELDS, toPage } from "../lists/page.ts";
 import { optionalNumber, optionalText, requiredText } from "../operation/inputFields.ts";

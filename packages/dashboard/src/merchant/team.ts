@@ -1,4 +1,4 @@
-import { h, type Child } from "@tributary/checkout/vnode";
+import { h, type Attributes, type Child, type VElement } from "@tributary/checkout/vnode";
 import { idText, inside, moment, panel } from "../parts/parts.ts";
 import { wideTable } from "../parts/table.ts";
 import { actionForm, type Manager } from "./endpointForms.ts";
@@ -68,28 +68,29 @@ export function teamPage(context: MerchantContext, { members, roles, manager, pr
     ),
     manager === null
       ? h("p.small.dim", {}, t.text("team.byOwner"))
-      : panel(
-          { id: "add-member", title: t.text("team.add") },
-          inside(
-            actionForm(
-              { manager, action: "/dashboard/team" },
-              h(
-                "p.field",
-                {},
-                h("label", { for: "wallet" }, t.text("team.wallet")),
-                h("input", { id: "wallet", name: "wallet", class: "id", required: true, maxlength: 100 }),
-              ),
-              h(
-                "p.field",
-                {},
-                h("label", { for: "name" }, t.text("team.name")),
-                h("input", { id: "name", name: "name", maxlength: 100 }),
-              ),
-              h("p.field", {}, h("label", { for: "new-role" }, t.text("team.role")), roleChoice("reader", "new-role")),
-              h("button.btn", { type: "submit" }, t.text("team.add")),
-            ),
-          ),
-        ),
+      : addPanel(context, manager, roleChoice("reader", "new-role")),
   ];
   return { title: t.text("nav.team"), section: "team", content };
+}
+
+function addPanel({ t }: MerchantContext, manager: Manager, roleChoice: VElement): VElement {
+  const field = (name: "wallet" | "name", more: Attributes) =>
+    h(
+      "p.field",
+      {},
+      h("label", { for: name }, t.text(`team.${name}`)),
+      h("input", { id: name, name, maxlength: 100, ...more }),
+    );
+  return panel(
+    { id: "add-member", title: t.text("team.add") },
+    inside(
+      actionForm(
+        { manager, action: "/dashboard/team" },
+        field("wallet", { class: "id", required: true }),
+        field("name", {}),
+        h("p.field", {}, h("label", { for: "new-role" }, t.text("team.role")), roleChoice),
+        h("button.btn", { type: "submit" }, t.text("team.add")),
+      ),
+    ),
+  );
 }

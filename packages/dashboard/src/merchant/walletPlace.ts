@@ -1,9 +1,9 @@
 import { h, type Child } from "@tributary/checkout/vnode";
-import type { MerchantContext } from "./frame.ts";
+import type { MerchantTranslator } from "./messages.ts";
 
 /** Where the script offers the wallets of the browser, and the form that carries what one signed. */
 export function walletPlace(
-  { t }: MerchantContext,
+  { t }: { readonly t: MerchantTranslator },
   {
     action,
     token,

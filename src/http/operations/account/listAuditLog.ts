@@ -1,4 +1,4 @@
-import { auditRecord, listAudit } from "../../../dashboard/auditLog.ts";
+import { auditRecord, listAudit } from "../../../dashboard/auditStore.ts";
 import { READ_DASHBOARD } from "../../../merchant/keys/scopes.ts";
 import { defineOperation } from "../../operation.ts";
 import { toListResponse } from "../../listResponse.ts";

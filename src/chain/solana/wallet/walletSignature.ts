@@ -1,6 +1,6 @@
 import { createPublicKey, verify } from "node:crypto";
 import { parseKey } from "@tributary/inbox/solana/keys";
-import type { WalletSignatures } from "../addressFormat.ts";
+import type { WalletSignatures } from "../../addressFormat.ts";
 
 /** What stands before the 32 bytes of an Ed25519 key in its DER form (RFC 8410). */
 const DER_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
