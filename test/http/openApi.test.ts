@@ -90,6 +90,7 @@ const CHECKOUT_OPERATIONS = ["updateAccount", "listPageOrigins", "replacePageOri
 
 function firstScopeOf({ operationId, tags }: Json): string {
   if (tags.includes("Webhooks")) return "webhooks:manage";
+  if (operationId === "listAuditLog") return "dashboard:read";
   return CHECKOUT_OPERATIONS.includes(operationId) ? "checkout:manage" : "payment_intents:create";
 }
 
