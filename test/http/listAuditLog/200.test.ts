@@ -7,7 +7,7 @@ import { assertFault, testApi } from "../../support/api.ts";
 
 const URL = "/api/v1/audit-log";
 
-test("D50 the log has who changed what, newest first, page by page, and of this account alone", async () => {
+test("the log has who changed what, newest first, page by page, and of this account alone", async () => {
   const api = await testApi();
   const merchant = await api.openMerchant({ scopes: [READ_DASHBOARD] });
   const { accountId } = merchant;
