@@ -29,12 +29,18 @@ export const depositTotalsCheck: Check = {
 /** What a deposit is worth in millionths of the payout currency. */
 const PRICE_UNITS = sql`div(other.amount_units * power(10::numeric, ${PRICE_DECIMALS}::int4), power(10::numeric, other.token_decimals))`;
 
+/**
+ * SQL: whether `other` was final by the next stricter rule of its chain when it counted. It exposed nothing from then
+ * on, so it concerns no deposit, whatever the clock said about their order.
+ */
+const WAS_STRICTLY_FINAL = sql`coalesce(other.block_number <= coalesce(other.counted_next_block, other.counted_final_block), false)`;
+
 /** SQL: what reorgs of its own chain could still take of what counted before a deposit. */
 const exposedHere = (deposit: RawBuilder<unknown>) => sql`
   select coalesce(sum(${PRICE_UNITS}), 0) as units
   from deposit other where ${deposit}.counted_limit_units is not null
     and other.intent_id = ${deposit}.intent_id and other.chain = ${deposit}.chain and other.status = 'counted'
-    and other.block_number > ${deposit}.counted_next_block
+    and other.block_number > ${deposit}.counted_next_block and not ${WAS_STRICTLY_FINAL}
     and (other.counted_at < ${deposit}.counted_at or other.counted_at = ${deposit}.counted_at
       and (other.counted_final_block, other.counted_next_block) = (${deposit}.counted_final_block, ${deposit}.counted_next_block))
     and (other.counted_limit_units is distinct from ${deposit}.counted_limit_units
@@ -49,6 +55,7 @@ const exposedElsewhere = (deposit: RawBuilder<unknown>) => sql`
   join deposit other on other.intent_id = ${deposit}.intent_id and other.chain = away.chain and other.status = 'counted'
     and other.block_number > coalesce((${deposit}.counted_elsewhere::json ->> away.chain)::int8, -1)
     and other.counted_at <= ${deposit}.counted_at
+    and not ${WAS_STRICTLY_FINAL}
     and coalesce((other.counted_elsewhere::json ->> ${deposit}.chain)::int8, -1) <= ${deposit}.counted_next_block`;
 
 /**

@@ -60,14 +60,16 @@ describe("a payment that providers omitted until a sweep had taken it", () => {
 
   test("belongs to that sweep also below the minimum, without a further settlement", async () => {
     const account = await openMerchant(road, WALLET);
-    const { intent } = await createIntent(db.root, road.world, { account, input: { merchantReference: "below" } });
-    road.omitted.add(road.pay(intent.inbox_address, 4n * USDC));
-    road.pay(intent.inbox_address, 11n * USDC);
+    // Each payment reaches the price, so that it is a deposit although it is below the minimum of a dollar.
+    const input = { merchantReference: "below", priceUnits: 400_000, oneTime: false };
+    const { intent } = await createIntent(db.root, road.world, { account, input });
+    road.omitted.add(road.pay(intent.inbox_address, 400_000n));
+    road.pay(intent.inbox_address, 500_000n);
     await road.advance(8);
-    assert.deepEqual(await settlementsOf(intent), [["landed", 15n * USDC]]);
+    assert.deepEqual(await settlementsOf(intent), [["landed", 900_000n]]);
     road.passTime(3_600_000);
     await road.advance(3);
-    assert.deepEqual(await settlementsOf(intent), [["landed", 15n * USDC]]);
+    assert.deepEqual(await settlementsOf(intent), [["landed", 900_000n]]);
     const deposits = await db.root.selectFrom("deposit").selectAll().where("intent_id", "=", intent.id).execute();
     assert.deepEqual(
       deposits.map(({ status, settlement_id: settlement }) => [status, settlement !== null]),
