@@ -727,6 +727,7 @@ create table movement (
   batch_fee_units numeric(78,0),
   bridge_fee_units numeric(78,0),
   in_suspense boolean default false not null,
+  is_resized boolean default false not null,
   constraint movement_pkey primary key (id),
   constraint movement_chain_chain_tx_position_direction_inbox_token_key unique (chain, chain_tx, identity, direction, inbox, token),
   constraint movement_amount_units_check check (amount_units >= 0),

@@ -34,6 +34,14 @@ for (const kind of thoroughDatabases) {
       await processMovements(world, TEST_CHAIN);
       await countMoney(world, TEST_CHAIN);
     }
+    const headNumber = async () =>
+      (
+        await db.root
+          .selectFrom("chain_cursor")
+          .select("number")
+          .where("chain", "=", TEST_CHAIN)
+          .executeTakeFirstOrThrow()
+      ).number;
     const intentOf = ({ id }: IntentRow) =>
       db.root.selectFrom("intent").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
     const depositsOf = async (intent: IntentRow): Promise<ListedDeposit[]> =>
@@ -104,6 +112,29 @@ for (const kind of thoroughDatabases) {
       const changed = ["deposit-matches-movement", "deposit-on-canonical-chain"];
       const checks = depositChecks.filter(({ name }) => changed.includes(name));
       assert.deepEqual(await runChecks(db, checks), []);
+    });
+
+    test("D5 small transfers that turn out to be larger are deposits, and no longer part of the sums", async () => {
+      for (const amountUnits of [4_000n, 12_000n]) {
+        const intent = await insertPriced(25n * USDC, { minimum_units: 10_000n });
+        const chainTx = newChainTx();
+        const block = (await headNumber()) + 1n;
+        const movement = { chainTx, block };
+        // One provider shows two transfers as far too small: together they stay below the minimum, or reach it.
+        const other = { chainTx, block, position: 1, amountUnits: amountUnits / 2n };
+        await recordMovements(db, intent, [{ ...movement, amountUnits: amountUnits / 2n }, other]);
+        await setHead(db, TEST_CHAIN, { number: block + 1n, finalized: block + 1n });
+        await processMovements(world, TEST_CHAIN);
+        await countMoney(world, TEST_CHAIN);
+        assert.equal((await intentOf(intent)).received_units, amountUnits);
+        await recordMovements(db, intent, [{ ...movement, amountUnits: 7n * USDC }]);
+        await setHead(db, TEST_CHAIN, { number: block + 5n, finalized: block + 5n });
+        await processMovements(world, TEST_CHAIN);
+        await countMoney(world, TEST_CHAIN);
+        const { received_units, counted_units } = await intentOf(intent);
+        assert.deepEqual([received_units, counted_units], [7n * USDC + amountUnits / 2n, 7n * USDC]);
+        assert.deepEqual(await runChecks(db, depositChecks), []);
+      }
     });
 
     test("D5 a deposit is seen at once, counted when final, and then settles a one-time intent", async () => {

@@ -89,8 +89,14 @@ async function applyMovements(tx: Tx, world: MovementWorld, batch: MovementBatch
       })
     );
   });
-  const deposited = await listMovementsWithDeposit(tx, small);
+  const resized = movements.filter((movement) => movement.is_resized && !small.includes(movement));
+  const deposited = await listMovementsWithDeposit(tx, [...small, ...resized]);
   const dust = new Set(small.filter(({ id }) => !deposited.has(id)));
+  // A provider may have shown them first as dust.
+  await markSummedStale(
+    tx,
+    resized.filter(({ id }) => !deposited.has(id)),
+  );
   await noteDust(
     tx,
     [...dust].filter((movement) => {

@@ -77,6 +77,8 @@ export type MovementTable = {
   bridge_fee_units: bigint | null;
   /** Of a mint whose burn has not been known for an hour: it counts for the inbox that holds it. */
   in_suspense: Generated<boolean>;
+  /** Whether a provider showed it first with another amount. */
+  is_resized: Generated<boolean>;
   seen_at: Date;
   orphaned_at: Date | null;
 };

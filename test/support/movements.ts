@@ -81,7 +81,10 @@ async function recordOnChain(
           ...columns,
         })
         .onConflict((conflict) =>
-          conflict.columns(["chain", "chain_tx", "identity", "direction", "inbox", "token"]).doUpdateSet(columns),
+          conflict.columns(["chain", "chain_tx", "identity", "direction", "inbox", "token"]).doUpdateSet({
+            ...columns,
+            is_resized: sql<boolean>`movement.is_resized or movement.amount_units <> ${movement.amountUnits}`,
+          }),
         )
         .execute();
     }

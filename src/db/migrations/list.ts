@@ -24,6 +24,7 @@ import * as providerHint from "./0211_provider_hint.ts";
 import * as dashboard from "./0212_dashboard.ts";
 import * as members from "./0240_members.ts";
 import * as unusedToken from "./0231_unused_token.ts";
+import * as resized from "./0232_resized.ts";
 
 /** One migration. The database records its name. A released migration never changes. */
 export type Migration = { readonly name: string; up(db: Kysely<unknown>): Promise<void> };
@@ -55,4 +56,5 @@ export const migrations: readonly Migration[] = [
   { name: "0212_dashboard", up: dashboard.up },
   { name: "0231_unused_token", up: unusedToken.up },
   { name: "0240_members", up: members.up },
+  { name: "0232_resized", up: resized.up },
 ];
