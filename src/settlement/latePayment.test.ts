@@ -80,4 +80,34 @@ describe("a payment that providers omitted until a sweep had taken it", () => {
     );
     await assertAllChecks(db);
   });
+
+  test("is no dust any more when a provider had shown it as dust", async () => {
+    const account = await openMerchant(road, WALLET);
+    const { intent } = await createIntent(db.root, road.world, { account, input: { merchantReference: "small" } });
+    const chainTx = road.pay(intent.inbox_address, 5n * USDC);
+    let isDisputed = true;
+    for (const [index, node] of road.nodes.entries()) {
+      const read = node.transfers.bind(node);
+      node.transfers = async (...request) => {
+        const isFalse = "blockHash" in request[0] || (index === 1 && isDisputed);
+        const transfers = await read(...request);
+        return transfers.map((each) => (isFalse && each.chainTx === chainTx ? { ...each, amountText: "3000" } : each));
+      };
+    }
+    const unitsOf = async () => {
+      const { received_units: received, counted_units: counted } = await db.root
+        .selectFrom("intent")
+        .selectAll()
+        .where("id", "=", intent.id)
+        .executeTakeFirstOrThrow();
+      return [received, counted];
+    };
+    await road.advance(6);
+    assert.deepEqual(await unitsOf(), [3_000n, 0n]);
+    isDisputed = false;
+    road.passTime(3_600_000);
+    await road.advance(8);
+    assert.deepEqual(await unitsOf(), [5n * USDC, 5n * USDC]);
+    await assertAllChecks(db);
+  });
 });
