@@ -306,8 +306,7 @@ function upsertMovements({ chain, located, at, claimed, immutableUpTo }: Movemen
       counterparty = excluded.counterparty, amount_units = excluded.amount_units, block_number = excluded.block_number,
       fee_units = excluded.fee_units, batch_place = excluded.batch_place, batch_fee_units = excluded.batch_fee_units,
       explained_by = excluded.explained_by, bridge_fee_units = excluded.bridge_fee_units,
-      block_hash = excluded.block_hash, place = excluded.place, revision = excluded.revision, orphaned_at = null,
-      is_resized = movement.is_resized or movement.amount_units <> excluded.amount_units
+      block_hash = excluded.block_hash, place = excluded.place, revision = excluded.revision, orphaned_at = null, is_resized = movement.is_resized or movement.amount_units <> excluded.amount_units
     where movement.orphaned_at is not null
       or (movement.counterparty, movement.amount_units, movement.block_number, movement.block_hash, movement.place,
           movement.fee_units, movement.batch_place, movement.batch_fee_units, movement.explained_by)
