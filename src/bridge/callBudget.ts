@@ -1,6 +1,6 @@
 import type { Db } from "../db/database.ts";
 import { addMs, CLOCK_DIFFERENCE_MS_MAX } from "../kernel/clock.ts";
-import { closeBudgets, takeBudget } from "./store.ts";
+import { closeBudgets, takeBudget } from "./budget/budgetStore.ts";
 
 // All processes together make at most ten calls a second to a bridge's service: nine about burns and one about fees. It
 // answers 35 and refuses everything for five minutes after more.

@@ -8,7 +8,8 @@ import type { Caip2 } from "../kernel/caip.ts";
 import type { MemorySlot } from "../kernel/processMemory.ts";
 import { parseUnits } from "../kernel/units.ts";
 import type { World } from "../world.ts";
-import { isBudgetFree, takeBudget, type CrossingOfIntent } from "./store.ts";
+import { isBudgetFree, takeBudget } from "./budget/budgetStore.ts";
+import type { CrossingOfIntent } from "./store.ts";
 
 // Anybody can burn what an inbox holds, down to a thousandth of a dollar, and on a cheap chain for almost nothing.
 // Receiving costs the same for every amount. So each settle chain has three queues. The first is received in time:

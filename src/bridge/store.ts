@@ -39,7 +39,10 @@ const FIRST_QUEUE = sql`
     when ${isPrice(sql`burn.units`)} or ${isPrice(sql`intent.counted_units`)} and not ${isPrice(sql`intent.settled_units`)} then ${sql.lit(QUEUE.hourly)}
     else ${sql.lit(QUEUE.small)} end`;
 
-/** Begins the crossings of burns. A known one stays as it is. */
+/**
+ * Begins the crossings of burns. A known one stays as it is, unless a reorganisation changed how much it took: then no
+ * proof of the former amount is one of it.
+ */
 export async function insertCrossings(tx: Tx, burns: readonly Burn[], at: Date): Promise<void> {
   if (burns.length === 0) return;
   await sql`
@@ -51,7 +54,10 @@ export async function insertCrossings(tx: Tx, burns: readonly Burn[], at: Date):
     from (select burn.*, ${at}::timestamptz as at
       from ${unnest("burn", burns, BURN_COLUMNS)}) as burn
     join intent on intent.id = burn.intent_id cross join lateral pinned_minimum(intent, burn.chain, burn.token) as minimum (units)
-    on conflict do nothing`.execute(tx);
+    on conflict (movement_id) do update set units = excluded.units, status = 'burned', queue = excluded.queue, proof_tx = excluded.proof_tx,
+      message = null, attestation = null, mint = null, expires_at_block = null, outgoing_id = null, attempts = 0, reason = null,
+      retry_at = excluded.retry_at, status_since = excluded.status_since, updated_at = excluded.updated_at
+    where crossing.units <> excluded.units and crossing.status <> 'landed'`.execute(tx);
 }
 
 /** Forgets crossings whose burns a reorganisation dropped. */
@@ -365,36 +371,4 @@ export async function writeOutgoing(
     .set({ outgoing_id: outgoingId, reason: null, retry_at: retryAt, updated_at: at })
     .where("movement_id", "=", movementId)
     .execute();
-}
-
-/**
- * Sets when a budget is free again. False while it is used up. `latest`: a later time was stored before a clock stepped back.
- */
-export async function takeBudget(
-  db: Db,
-  { name, freeAt, at, latest }: { name: string; freeAt: Date; at: Date; latest: Date },
-): Promise<boolean> {
-  const { rows } = await sql`
-    insert into bridge_budget (name, free_at) values (${name}, ${freeAt})
-    on conflict (name) do update set free_at = excluded.free_at
-      where bridge_budget.free_at <= ${at} or bridge_budget.free_at > ${latest}
-    returning name`.execute(db.root);
-  return rows.length > 0;
-}
-
-/** Whether takeBudget would take it. */
-export async function isBudgetFree(
-  db: Db,
-  { name, at, latest }: { name: string; at: Date; latest: Date },
-): Promise<boolean> {
-  const { rows } = await sql`
-    select from bridge_budget where name = ${name} and free_at > ${at} and free_at <= ${latest}`.execute(db.root);
-  return rows.length === 0;
-}
-
-/** Sets when budgets are free again. */
-export async function closeBudgets(db: Db, names: readonly string[], freeAt: Date): Promise<void> {
-  await sql`
-    insert into bridge_budget (name, free_at) select name, ${freeAt}::timestamptz from unnest(${array(names, "text")}) as budget (name)
-    on conflict (name) do update set free_at = excluded.free_at`.execute(db.root);
 }

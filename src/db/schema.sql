@@ -1055,7 +1055,7 @@ create index crossing_by_worth on crossing (queue, settle_chain, units, movement
 create unique index crossing_mint on crossing (settle_chain, mint) where (mint is not null);
 create index crossing_of_proof_tx on crossing (chain, proof_tx) where (status = 'burned');
 
--- bridge_budget: written by src/bridge/store.ts
+-- bridge_budget: written by src/bridge/budget/budgetStore.ts
 create table bridge_budget (
   name text not null,
   free_at timestamptz not null,
