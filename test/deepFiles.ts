@@ -24,6 +24,7 @@ export const DEEP_FILES: Readonly<Record<string, number>> = {
   "test/cost/burns.test.ts": 15,
   "test/cost/dust.test.ts": 45,
   "test/failover/killedDelivery.test.ts": 0,
+  "test/failover/killedPrimary.test.ts": 20,
   "test/failover/lostEvents.test.ts": 45,
   "test/failover/schemas.test.ts": 40,
   "test/http/sdkBundle.test.ts": 20,

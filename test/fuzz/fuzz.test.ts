@@ -14,6 +14,6 @@ test("§7.1, D22 every answer to malformed requests has the envelope, accepted v
   assert.equal(requests, REQUESTS);
   // A fuzzer whose requests all fail the first check finds nothing.
   assert.ok((byStatus.get(200) ?? 0) + (byStatus.get(201) ?? 0) > REQUESTS / 20, JSON.stringify([...byStatus]));
-  assert.ok(compared > REQUESTS / 20, `${compared} creates compared`);
+  assert.ok(compared > REQUESTS / 25, `${compared} creates compared`);
   assert.ok(byKind.size >= 6);
 });
