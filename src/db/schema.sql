@@ -359,6 +359,7 @@ create table api_key (
   constraint api_key_secret_hash_check check (length(secret_hash) = 32)
 );
 alter table api_key add constraint api_key_account_id_fkey foreign key (account_id) references account(id);
+create index api_key_expires on api_key (expires_at) where ((expires_at is not null) and (revoked_at is null));
 create index api_key_of_account on api_key (account_id);
 create unique index api_key_of_hash on api_key (secret_hash);
 create trigger api_key_changes after delete or update of account_id, secret_hash, scopes, expires_at, revoked_at on api_key for each statement execute function merchant_changes();

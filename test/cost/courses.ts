@@ -24,6 +24,7 @@ import { tokenCalls } from "../sim/chain/token.ts";
 import { TEST_CHAIN_CONFIG } from "../support/stationWorld.ts";
 import { findDepositsByBalances } from "./accountsCourse.ts";
 import type { CostWorld } from "./costWorld.ts";
+import { openDashboard } from "./dashboardCourse.ts";
 import { LIMIT_PRICE_UNITS, USDC } from "./scriptedRoad.ts";
 
 // What the road and its readers do, so that each of their statements runs at least once.
@@ -100,6 +101,7 @@ export const COURSES: readonly Course[] = [
       }
     },
   },
+  { name: "dashboard", isOffRoad: true, run: openDashboard },
   {
     name: "checkout",
     run: async (world) => {

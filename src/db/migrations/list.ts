@@ -23,6 +23,7 @@ import * as burnRent from "./0211_burn_rent.ts";
 import * as providerHint from "./0211_provider_hint.ts";
 import * as dashboard from "./0212_dashboard.ts";
 import * as members from "./0240_members.ts";
+import * as keyExpiry from "./0241_key_expiry.ts";
 import * as unusedToken from "./0231_unused_token.ts";
 import * as resized from "./0232_resized.ts";
 
@@ -57,4 +58,5 @@ export const migrations: readonly Migration[] = [
   { name: "0231_unused_token", up: unusedToken.up },
   { name: "0240_members", up: members.up },
   { name: "0232_resized", up: resized.up },
+  { name: "0241_key_expiry", up: keyExpiry.up },
 ];
