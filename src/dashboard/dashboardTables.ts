@@ -8,6 +8,7 @@ declare module "../db/schema.ts" {
     ops_link: OpsLinkTable;
     dashboard_session: DashboardSessionTable;
     member: MemberTable;
+    member_session: MemberSessionTable;
     sign_in_challenge: SignInChallengeTable;
     payout_change: PayoutChangeTable;
     audit_entry: AuditEntryTable;
@@ -23,16 +24,18 @@ export type OpsLinkTable = {
   used_at: Date | null;
 };
 
-/** A browser that is signed in to an account's dashboard, by a key or by a member's wallet. */
+/** A browser that is signed in to an account's dashboard by a key. */
 export type DashboardSessionTable = {
   id: string;
   account_id: string;
-  key_id: string | null;
-  member_id: Generated<string | null>;
+  key_id: string;
   created_at: Date;
   seen_at: Date;
   expires_at: Date;
 };
+
+/** A browser that is signed in by a member's wallet. */
+export type MemberSessionTable = Omit<DashboardSessionTable, "key_id"> & { member_id: string };
 
 /** Somebody who signs in to an account's dashboard by a wallet. */
 export type MemberTable = {

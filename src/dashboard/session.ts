@@ -11,9 +11,11 @@ import {
   deleteOverSessions,
   deleteSession,
   findSession,
-  insertSession,
+  insertKeySession,
+  insertMemberSession,
   markSeen,
   type FoundSession,
+  type NewSession,
 } from "./sessionStore.ts";
 
 // Sessions of the dashboard. The cookie names a row and carries a signature, so that a made-up one costs no read. Each
@@ -65,24 +67,28 @@ export type DashboardSession = {
 export async function openSession(world: SessionWorld, apiKey: string): Promise<string> {
   const caller = await authenticate(world, `Bearer ${apiKey}`);
   requireScope(caller, SIGN_IN_SCOPES);
-  return open(world, { accountId: caller.account.id, keyId: caller.keyId });
+  const session = newSession(world, caller.account.id);
+  await insertKeySession(world.db, { ...session, keyId: caller.keyId });
+  return cookieOf(world, session.id);
 }
 
 /** Signs in a member, whose wallet has been checked, and returns the cookie's value. */
-export function openMemberSession(
+export async function openMemberSession(
   world: Omit<SessionWorld, "log">,
   { accountId, memberId }: { accountId: string; memberId: string },
 ): Promise<string> {
-  return open(world, { accountId, memberId });
+  const session = newSession(world, accountId);
+  await insertMemberSession(world.db, { ...session, memberId });
+  return cookieOf(world, session.id);
 }
 
-async function open(
-  world: Omit<SessionWorld, "log">,
-  of: { accountId: string; keyId?: string; memberId?: string },
-): Promise<string> {
-  const id = Buffer.from(world.entropy.bytes(ID_BYTES)).toString("base64url");
-  const at = world.clock.now();
-  await insertSession(world.db, { id, ...of, at, expiresAt: addMs(at, SESSION_MS) });
+function newSession({ entropy, clock }: Pick<World, "entropy" | "clock">, accountId: string): NewSession {
+  const id = Buffer.from(entropy.bytes(ID_BYTES)).toString("base64url");
+  const at = clock.now();
+  return { id, accountId, at, expiresAt: addMs(at, SESSION_MS) };
+}
+
+async function cookieOf(world: SignWorld, id: string): Promise<string> {
   return `${id}.${await sign(world, "session", id)}`;
 }
 
@@ -98,7 +104,7 @@ export async function checkSession(world: SessionWorld, value: string): Promise<
   if (found === undefined || found.expiresAt <= now || found.isSuspended) return undefined;
   const viewer = found.memberId === null ? keyOf(found, now) : memberOf(found);
   if (viewer === undefined) return undefined;
-  if (hasElapsed(SEEN_MS, { since: found.seenAt, now })) await markSeen(world.db, id, now);
+  if (hasElapsed(SEEN_MS, { since: found.seenAt, now })) await markSeen(world.db, { kind: viewer.kind, id }, now);
   const { accountId, accountName, expiresAt } = found;
   const role = viewer.kind === "member" ? viewer.role : undefined;
   const isBuilder = role === "owner" || role === "developer";
@@ -137,11 +143,15 @@ export function requireFormToken(session: DashboardSession, token: string): void
 /** Ends a session. Throws unauthorized for a form that is not of this session. */
 export async function endSession(world: Pick<World, "db">, session: DashboardSession, token: string): Promise<void> {
   requireFormToken(session, token);
-  await deleteSession(world.db, session.id);
+  await deleteSession(world.db, { kind: session.viewer.kind, id: session.id });
 }
 
-export function purgeSessions({ db, clock }: Pick<World, "db" | "clock">, limit: number): Promise<number> {
-  return deleteOverSessions(db, { before: clock.now(), limit });
+/** Purges the sessions of keys, or those of members. */
+export function purgeSessions(
+  { db, clock }: Pick<World, "db" | "clock">,
+  { kind, limit }: { kind: Viewer["kind"]; limit: number },
+): Promise<number> {
+  return deleteOverSessions(db, { kind, before: clock.now(), limit });
 }
 
 async function sign(world: SignWorld, purpose: "session" | "form", id: string): Promise<string> {

@@ -22,59 +22,62 @@ export type FoundSession = {
   expiresAt: Date;
 };
 
-/** One read by the keys of four tables. */
+/** One read by the keys of the tables, whichever kind the session is of. */
 export async function findSession(db: Db, id: string): Promise<FoundSession | undefined> {
   const { rows } = await sql<FoundSession>`
     select session.id, session.account_id as "accountId", account.name as "accountName",
       account.status = 'suspended' as "isSuspended", session.key_id as "keyId", key.scopes,
-      key.revoked_at as "keyRevokedAt", key.expires_at as "keyExpiresAt", session.member_id as "memberId",
-      member.role as "memberRole", member.namespace as "memberNamespace", member.wallet as "memberWallet",
-      member.removed_at as "memberRemovedAt", session.seen_at as "seenAt", session.expires_at as "expiresAt"
+      key.revoked_at as "keyRevokedAt", key.expires_at as "keyExpiresAt", null as "memberId", null as "memberRole",
+      null as "memberNamespace", null as "memberWallet", null::timestamptz as "memberRemovedAt",
+      session.seen_at as "seenAt", session.expires_at as "expiresAt"
     from dashboard_session session join account on account.id = session.account_id
-      left join api_key key on key.key_id = session.key_id and key.account_id = session.account_id
-      left join member on member.id = session.member_id and member.account_id = session.account_id
+      join api_key key on key.key_id = session.key_id and key.account_id = session.account_id
+    where session.id = ${id}
+    union all
+    select session.id, session.account_id, account.name, account.status = 'suspended', null, null, null, null,
+      member.id, member.role, member.namespace, member.wallet, member.removed_at, session.seen_at, session.expires_at
+    from member_session session join account on account.id = session.account_id
+      join member on member.id = session.member_id and member.account_id = session.account_id
     where session.id = ${id}`.execute(db.root);
   return rows[0];
 }
 
-/** `keyId` or `memberId`. */
-export type NewSession = {
-  id: string;
-  accountId: string;
-  keyId?: string;
-  memberId?: string;
-  at: Date;
-  expiresAt: Date;
-};
+export type NewSession = { id: string; accountId: string; at: Date; expiresAt: Date };
 
-export async function insertSession(db: Db, row: NewSession): Promise<void> {
-  await db.root
-    .insertInto("dashboard_session")
-    .values({
-      id: row.id,
-      account_id: row.accountId,
-      key_id: row.keyId ?? null,
-      member_id: row.memberId ?? null,
-      created_at: row.at,
-      seen_at: row.at,
-      expires_at: row.expiresAt,
-    })
-    .execute();
+export async function insertKeySession(db: Db, row: NewSession & { keyId: string }): Promise<void> {
+  const values = { ...columnsOf(row), key_id: row.keyId };
+  await db.root.insertInto("dashboard_session").values(values).execute();
 }
 
-export async function markSeen(db: Db, id: string, at: Date): Promise<void> {
-  await db.root.updateTable("dashboard_session").set({ seen_at: at }).where("id", "=", id).execute();
+export async function insertMemberSession(db: Db, row: NewSession & { memberId: string }): Promise<void> {
+  const values = { ...columnsOf(row), member_id: row.memberId };
+  await db.root.insertInto("member_session").values(values).execute();
 }
 
-export async function deleteSession(db: Db, id: string): Promise<void> {
-  await db.root.deleteFrom("dashboard_session").where("id", "=", id).execute();
+function columnsOf({ id, accountId, at, expiresAt }: NewSession) {
+  return { id, account_id: accountId, created_at: at, seen_at: at, expires_at: expiresAt };
 }
 
-/** Deletes sessions that are over, and returns their number. */
-export async function deleteOverSessions(db: Db, { before, limit }: { before: Date; limit: number }): Promise<number> {
+const TABLES = { key: "dashboard_session", member: "member_session" } as const;
+type OfSession = { kind: keyof typeof TABLES; id: string };
+
+export async function markSeen(db: Db, { kind, id }: OfSession, at: Date): Promise<void> {
+  await db.root.updateTable(TABLES[kind]).set({ seen_at: at }).where("id", "=", id).execute();
+}
+
+export async function deleteSession(db: Db, { kind, id }: OfSession): Promise<void> {
+  await db.root.deleteFrom(TABLES[kind]).where("id", "=", id).execute();
+}
+
+/** Deletes sessions of one kind that are over, and returns their number. */
+export async function deleteOverSessions(
+  db: Db,
+  { kind, before, limit }: { kind: OfSession["kind"]; before: Date; limit: number },
+): Promise<number> {
+  const table = sql.ref(TABLES[kind]);
   const { rows } = await sql`
-    delete from dashboard_session where id in (
-      select id from dashboard_session where expires_at <= ${before} order by expires_at limit ${limit})
+    delete from ${table} where id in (
+      select id from ${table} where expires_at <= ${before} order by expires_at limit ${limit})
     returning 1`.execute(db.root);
   return rows.length;
 }

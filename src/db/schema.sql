@@ -1341,17 +1341,14 @@ create index ops_link_expires on ops_link (expires_at);
 create table dashboard_session (
   id text not null,
   account_id text not null,
-  key_id text,
+  key_id text not null,
   created_at timestamptz not null,
   seen_at timestamptz not null,
   expires_at timestamptz not null,
-  member_id text,
-  constraint dashboard_session_pkey primary key (id),
-  constraint dashboard_session_signed_in_by check (num_nonnulls(key_id, member_id) = 1)
+  constraint dashboard_session_pkey primary key (id)
 );
 alter table dashboard_session add constraint dashboard_session_account_id_fkey foreign key (account_id) references account(id);
 alter table dashboard_session add constraint dashboard_session_key_id_fkey foreign key (key_id) references api_key(key_id);
-alter table dashboard_session add constraint dashboard_session_member_id_fkey foreign key (member_id) references member(id);
 create index dashboard_session_expires on dashboard_session (expires_at);
 
 -- member: written by src/dashboard/memberStore.ts
@@ -1382,6 +1379,20 @@ create table sign_in_challenge (
   constraint sign_in_challenge_pkey primary key (nonce)
 );
 create index sign_in_challenge_expires on sign_in_challenge (expires_at);
+
+-- member_session: written by src/dashboard/sessionStore.ts
+create table member_session (
+  id text not null,
+  account_id text not null,
+  member_id text not null,
+  created_at timestamptz not null,
+  seen_at timestamptz not null,
+  expires_at timestamptz not null,
+  constraint member_session_pkey primary key (id)
+);
+alter table member_session add constraint member_session_account_id_fkey foreign key (account_id) references account(id);
+alter table member_session add constraint member_session_member_id_fkey foreign key (member_id) references member(id);
+create index member_session_expires on member_session (expires_at);
 
 -- payout_change: written by src/dashboard/payoutChangeStore.ts
 create table payout_change (

@@ -31,7 +31,8 @@ export function purgeExpiredLoop(world: World): Loop {
     (limit) => purgeSweepAgreements(world, limit),
     (limit) => purgeEvents(world, limit),
     (limit) => purgeDeliveries(world, limit),
-    (limit) => purgeSessions(world, limit),
+    (limit) => purgeSessions(world, { kind: "key", limit }),
+    (limit) => purgeSessions(world, { kind: "member", limit }),
     (limit) => purgeChallenges(world, limit),
     // Only such a sender writes these rows.
     ...(chains.some(({ sender }) => sender.accounts !== undefined)

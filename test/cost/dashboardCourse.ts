@@ -70,6 +70,6 @@ export async function openDashboard({ road, get, busy }: CostWorld): Promise<voi
   assert.equal(await applyDueChanges(world), 1);
   await removeMember(world, { accountId, memberId: other.id }, "operator");
   road.passTime(24 * HOUR_MS);
-  await purgeSessions(world, 100);
+  for (const kind of ["key", "member"] as const) await purgeSessions(world, { kind, limit: 100 });
   await purgeChallenges(world, 100);
 }

@@ -29,10 +29,19 @@ const statements: readonly string[] = [
     constraint sign_in_challenge_pkey primary key (nonce)
   )`,
   `create index sign_in_challenge_expires on sign_in_challenge (expires_at)`,
-  // A session is of a key or of a member.
-  `alter table dashboard_session alter key_id drop not null, add member_id text,
-    add constraint dashboard_session_member_id_fkey foreign key (member_id) references member(id),
-    add constraint dashboard_session_signed_in_by check (num_nonnulls(key_id, member_id) = 1)`,
+  // Sessions of members, beside those of keys.
+  `create table member_session (
+    id text not null,
+    account_id text not null,
+    member_id text not null,
+    created_at timestamptz not null,
+    seen_at timestamptz not null,
+    expires_at timestamptz not null,
+    constraint member_session_pkey primary key (id),
+    constraint member_session_account_id_fkey foreign key (account_id) references account(id),
+    constraint member_session_member_id_fkey foreign key (member_id) references member(id)
+  )`,
+  `create index member_session_expires on member_session (expires_at)`,
   // A change of where new intents are paid out: it waits, and can be stopped meanwhile.
   `create table payout_change (
     id text not null,
