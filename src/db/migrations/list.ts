@@ -56,7 +56,7 @@ export const migrations: readonly Migration[] = [
   { name: "0211_provider_hint", up: providerHint.up },
   { name: "0212_dashboard", up: dashboard.up },
   { name: "0231_unused_token", up: unusedToken.up },
-  { name: "0240_members", up: members.up },
   { name: "0232_resized", up: resized.up },
+  { name: "0240_members", up: members.up },
   { name: "0241_key_expiry", up: keyExpiry.up },
 ];
