@@ -12,6 +12,8 @@ export type AuditAction =
   | "member.role_changed"
   | "key.created"
   | "key.revoked"
+  | "checkout.looks_changed"
+  | "checkout.origins_changed"
   | "webhook_endpoint.created"
   | "webhook_endpoint.changed"
   | "webhook_endpoint.secret_renewed"

@@ -1,3 +1,4 @@
+import type { Tx } from "../db/database.ts";
 import { Fault } from "../kernel/faults.ts";
 import type { World } from "../world.ts";
 import { normalizePageOrigin } from "./pageOrigin.ts";
@@ -39,16 +40,22 @@ export async function addPageOrigin(world: PageOriginWorld, added: AccountPageOr
  * Makes these the page origins of the account, and returns them in alphabetical order. Origins that normalize to the
  * same form count once. Throws invalid_request or not_found, and changes nothing then.
  */
-export async function replacePageOrigins(
+export function replacePageOrigins(world: PageOriginWorld, list: PageOriginList): Promise<string[]> {
+  return world.db.transaction((tx) => changePageOrigins(tx, world, list));
+}
+
+type PageOriginList = { accountId: string; origins: readonly string[] };
+
+/** As `replacePageOrigins`, in the caller's transaction. */
+export async function changePageOrigins(
+  tx: Tx,
   world: PageOriginWorld,
-  { accountId, origins: texts }: { accountId: string; origins: readonly string[] },
+  { accountId, origins: texts }: PageOriginList,
 ): Promise<string[]> {
   const origins = [...new Set(texts.map((text, index) => requireListedOrigin(world, text, index)))].toSorted();
   if (origins.length > ORIGINS_MAX) throw invalidOrigin("origins", `a list of at most ${ORIGINS_MAX} page origins`);
-  await world.db.transaction(async (tx) => {
-    if ((await lockAccount(tx, accountId)) === undefined) throw accountNotFound();
-    await replacePageOriginRows(tx, { accountId, origins, addedAt: world.clock.now() });
-  });
+  if ((await lockAccount(tx, accountId)) === undefined) throw accountNotFound();
+  await replacePageOriginRows(tx, { accountId, origins, addedAt: world.clock.now() });
   return origins;
 }
 

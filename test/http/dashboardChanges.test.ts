@@ -4,6 +4,7 @@ import { revokeKey } from "../../src/merchant/keys/revokeKey.ts";
 import {
   CREATE_INTENTS,
   MANAGE_DASHBOARD,
+  MANAGE_CHECKOUT,
   MANAGE_WEBHOOKS,
   READ_DASHBOARD,
   READ_EVENTS,
@@ -96,6 +97,41 @@ describe("what changes in the dashboard", () => {
     }
     assert.equal((await post(`/${id}/delete`, {})).headers["location"], "/dashboard/webhooks?done=deleted");
     assert.deepEqual(await endpoints(), []);
+  });
+
+  test("it changes how the checkout looks and which pages embed it, as the API shows", async () => {
+    const own = await api.openMerchant({ scopes: [...SCOPES, MANAGE_DASHBOARD, MANAGE_CHECKOUT] });
+    const pages = await openPages(api, own);
+    const token = formToken(await pages.get("/dashboard/checkout"));
+    const post = (path: string, fields: Record<string, string>) =>
+      api.send(`/dashboard/checkout${path}`, {
+        method: "POST",
+        headers: { ...FORM, cookie: pages.cookie },
+        body: new URLSearchParams({ token, ...fields }).toString(),
+      });
+    const looks = {
+      accent: "#7A1F3D",
+      accentDark: "",
+      radius: "12",
+      font: "Inter, sans-serif",
+      support: "help@shop.example",
+    };
+    assert.equal((await post("", looks)).headers["location"], "/dashboard/checkout?done=saved");
+    const { brand, support } = (await own.get("/api/v1/account")).body;
+    assert.deepEqual([brand.accent, brand.radius, support], ["#7a1f3d", 12, "mailto:help@shop.example"]);
+    const wrong = await post("", { ...looks, accent: "red;}" });
+    assert.equal(wrong.status, 400);
+    assert.ok(
+      wrong.text.includes('role="alert"') && wrong.text.includes('value="red;}"'),
+      "the reason, and what was entered",
+    );
+    assert.equal((await post("", { ...looks, radius: "1e9" })).status, 400);
+    assert.equal((await post("/origins", { origins: "https://shop.example\nhttps://www.shop.example/" })).status, 303);
+    const origins = ["https://shop.example", "https://www.shop.example"];
+    assert.deepEqual((await own.get("/api/v1/page-origins")).body, { origins });
+    assert.equal((await post("/origins", { origins: "javascript:alert(1)" })).status, 400);
+    assert.deepEqual((await own.get("/api/v1/page-origins")).body, { origins });
+    assert.match((await pages.get("/dashboard/audit")).text, /checkout\.origins_changed[^]*checkout\.looks_changed/);
   });
 
   test("an open page follows, and its list moves no row under the reader", { skip: skipWithoutChromium }, async () => {

@@ -16,6 +16,7 @@ import { exportPayments } from "./exportPayments.ts";
 import { readPaymentDetail, toPaymentRow } from "./paymentViews.ts";
 import { searchPayments } from "./searchPayments.ts";
 import { addSignInRoutes } from "./signInRoutes.ts";
+import { addCheckoutPages } from "./checkoutPages.ts";
 import { addPayoutPages } from "./payoutPages.ts";
 import { addTeamPages } from "./teamPages.ts";
 import { addWebhookPages } from "./webhookPages.ts";
@@ -73,6 +74,7 @@ export function addDashboardRoutes(server: FastifyInstance, context: HttpContext
   );
   addWebhookPages(server, context);
   addEventPage(server, context);
+  addCheckoutPages(server, context);
   addTeamPages(server, context);
   addPayoutPages(server, context);
 }

@@ -1,4 +1,4 @@
-import type { Db } from "../../db/database.ts";
+import type { Db, Tx } from "../../db/database.ts";
 import { Fault } from "../../kernel/faults.ts";
 import { parseSupportAddress, SUPPORT_EXPECTED } from "../../kernel/text/supportAddress.ts";
 import type { World } from "../../world.ts";
@@ -28,22 +28,29 @@ export async function updateBrand(
   accountId: string,
   change: Partial<Brand>,
 ): Promise<Brand> {
-  return world.db.transaction(async (tx) => {
-    if ((await lockAccount(tx, accountId)) === undefined) throw new Fault("not_found", { message: "No such account." });
-    const brand = { ...toBrand(await findBrand(tx, accountId)), ...change };
-    await writeBrand(tx, {
-      account_id: accountId,
-      accent: brand.accent,
-      accent_dark: brand.accentDark,
-      radius_px: brand.radiusPx,
-      font: brand.font,
-      support: brand.support,
-      logo: brand.logo?.bytes ?? null,
-      logo_type: brand.logo?.type ?? null,
-      changed_at: world.clock.now(),
-    });
-    return brand;
+  return world.db.transaction((tx) => changeBrand(tx, world, { accountId, change }));
+}
+
+/** As `updateBrand`, in the caller's transaction. */
+export async function changeBrand(
+  tx: Tx,
+  { clock }: Pick<World, "clock">,
+  { accountId, change }: { accountId: string; change: Partial<Brand> },
+): Promise<Brand> {
+  if ((await lockAccount(tx, accountId)) === undefined) throw new Fault("not_found", { message: "No such account." });
+  const brand = { ...toBrand(await findBrand(tx, accountId)), ...change };
+  await writeBrand(tx, {
+    account_id: accountId,
+    accent: brand.accent,
+    accent_dark: brand.accentDark,
+    radius_px: brand.radiusPx,
+    font: brand.font,
+    support: brand.support,
+    logo: brand.logo?.bytes ?? null,
+    logo_type: brand.logo?.type ?? null,
+    changed_at: clock.now(),
   });
+  return brand;
 }
 
 /** The brand of an account; all null before the first change. */

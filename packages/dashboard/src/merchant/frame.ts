@@ -24,7 +24,7 @@ export function merchantContext(locale: string, now: string): MerchantContext {
   return { t, times: { locale: known, timeZone: "UTC", now } };
 }
 
-export type Section = "payments" | "webhooks" | "events" | "keys" | "team" | "payout" | "audit";
+export type Section = "payments" | "webhooks" | "events" | "checkout" | "keys" | "team" | "payout" | "audit";
 
 /** Who is signed in. `token` goes with every form that changes something. */
 export type Viewer = {
@@ -49,6 +49,7 @@ const PATHS: Readonly<Record<Section, string>> = {
   payments: "/dashboard",
   webhooks: "/dashboard/webhooks",
   events: "/dashboard/events",
+  checkout: "/dashboard/checkout",
   keys: "/dashboard/keys",
   team: "/dashboard/team",
   payout: "/dashboard/payout",
