@@ -74,6 +74,12 @@ export const DEEP_PARTS: readonly DeepPart[] = [
     environment: { TRIBUTARY_CRASH_FIRST: String(first), TRIBUTARY_CRASH_STRIDE: "4" },
     seconds: 100,
   })),
+  ...[0, 1, 2, 3].map((part) => ({
+    name: `a process ends before each 80th statement on the way between Solana and an EVM chain, ${part + 1} of 4`,
+    command: ["scripts/test.ts", "--workers=1", "test/road/solanaCrossingCrash.test.ts"],
+    environment: { TRIBUTARY_CRASH_FIRST: String(7 + 80 * part), TRIBUTARY_CRASH_STRIDE: "320" },
+    seconds: 80,
+  })),
   ...Array.from({ length: SOLANA_CRASH_PARTS }, (_, first) => ({
     name: `a process ends before each statement while a payment on Solana settles, ${first + 1} of ${SOLANA_CRASH_PARTS}`,
     command: ["scripts/test.ts", "--workers=1", "test/road/solanaCrash.test.ts"],

@@ -99,7 +99,7 @@ export type SolanaCrossingRoad = {
   close(): Promise<void>;
 };
 
-export type SolanaCrossingOptions = Pick<SolanaRoadOptions, "priming"> & {
+export type SolanaCrossingOptions = Pick<SolanaRoadOptions, "priming" | "db"> & {
   /** Whether Solana is so slow to be final that a fast crossing is worth its fee. Default true. */
   isFast?: boolean;
 };
@@ -107,7 +107,7 @@ export type SolanaCrossingOptions = Pick<SolanaRoadOptions, "priming"> & {
 export async function openSolanaCrossing(options: SolanaCrossingOptions = {}): Promise<SolanaCrossingRoad> {
   const { isFast = true } = options;
   const [db, home, solana] = await Promise.all([
-    openTestDatabase("postgres"),
+    options.db ?? openTestDatabase("postgres"),
     startTestChain({ chainId: HOME_CHAIN_ID }),
     startLocalSolana({ clock: systemClock, slotMs: 0, name: `crossing ${(roads += 1)}`, finalizedAfter: 4 }),
   ]);
