@@ -65,7 +65,7 @@ export const DEEP_PARTS: readonly DeepPart[] = [
   ...programMutantParts(),
   ...plantedBugs.map(({ name }) => ({
     name: `a planted bug: ${name}`,
-    command: ["test/sim/runMutants.ts", name],
+    command: ["test/sim/runMutants.ts", "--only=tests", name],
     seconds: 30,
   })),
   ...[0, 1, 2, 3].map((first) => ({

@@ -18,7 +18,7 @@ const ofRoad = plantedBugs.filter(({ name }) => !simulated.includes(name));
 const USAGE = `Usage: npm run sim:mutants -- [--seeds=40] [--only=seeds|tests] [names …]
 
   --seeds  the number of seeds to try for each planted bug, its named seed first
-  --only   the bugs that seeds find, or those that tests of the road find
+  --only   the bugs that seeds find, or those that tests find; what both find is run with seeds by default
   names    only these planted bugs, of:
 ${[...simulated, ...ofRoad.map(({ name }) => name)].map((name) => `           ${name}`).join("\n")}`;
 
@@ -39,7 +39,10 @@ const chosen = [
   ...(values.only === "tests" ? [] : simulated.map((name) => ({ name, find: () => findBySeed(name) }))),
   ...(values.only === "seeds"
     ? []
-    : ofRoad.map(({ name, test }) => ({ name, find: () => findByTest({ name, test }) }))),
+    : (values.only === "tests" ? plantedBugs : ofRoad).map(({ name, test }) => ({
+        name,
+        find: () => findByTest({ name, test }),
+      }))),
 ].filter(({ name }) => isChosen(name));
 const named = readMutantSeeds();
 
