@@ -1,7 +1,7 @@
 import { secondsBetween } from "../chain/reader.ts";
 import { SETTLEMENTS_AHEAD } from "../chain/sender.ts";
 import type { TokenProblem } from "../chain/tokenProblems.ts";
-import type { ChainSample } from "../health/sampleChain.ts";
+import { settlementsLeft, type ChainSample } from "../health/sampleChain.ts";
 import { addMs } from "../kernel/clock.ts";
 import { formatUnits } from "../kernel/units.ts";
 import { isProviderBehind, isScanBehind } from "../watch/behind.ts";
@@ -100,9 +100,10 @@ function checkHeadTime({ chain: { caip2: chain }, head, at }: ChainSample): Alar
 }
 
 function checkGas({ config: { native }, chain, gas }: ChainSample, alarm: MakeAlarm): AlarmCondition[] {
-  if (gas === undefined || gas.balance >= SETTLEMENTS_AHEAD * gas.fee) return [];
+  const left = gas && settlementsLeft(gas);
+  if (gas === undefined || left === undefined || left >= SETTLEMENTS_AHEAD) return [];
   const format = (units: bigint) => `${formatUnits(units, native.decimals)} ${native.symbol}`;
-  const needed = format(SETTLEMENTS_AHEAD * gas.fee);
+  const needed = format(gas.fee + (SETTLEMENTS_AHEAD - 1n) * gas.cost);
   const details = { account: chain.sender.payer, balance: format(gas.balance), needed };
   return [alarm(gas.balance < gas.fee ? "gas_empty" : "gas_low", details)];
 }

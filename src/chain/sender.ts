@@ -169,9 +169,11 @@ export interface ChainSender {
   feeBalance(): Promise<bigint>;
   /**
    * The fee of one settlement at the present price, rounded up generously, in the smallest unit of the chain's native
-   * coin.
+   * coin: what the payer must hold, so that a transaction is taken.
    */
   settlementFee(): Promise<bigint>;
+  /** What one first settlement takes of it, about. Absent: all. */
+  settlementCost?(): Promise<bigint>;
   /** The present fees beside their ceiling, in one line for the operator. */
   feeStatus(): Promise<{ isWithinCeiling: boolean; text: string }>;
   /**

@@ -13,7 +13,25 @@ import { compareWithCursor, type Agreement } from "./compareWithCursor.ts";
 const ANSWER_MS_MAX = 5_000;
 const GAS_INTERVAL_MS = 15_000;
 
-export type GasSample = { checkedAtMs: number; balance: bigint; fee: bigint; isWithinCeiling: boolean; price: string };
+/** `fee`: what the account must hold for one settlement; `cost`: what one takes of it. */
+export type GasSample = {
+  checkedAtMs: number;
+  balance: bigint;
+  fee: bigint;
+  cost: bigint;
+  isWithinCeiling: boolean;
+  price: string;
+};
+
+/** How many settlements the account can pay, one after the other; undefined where they cost nothing. */
+export function settlementsLeft({
+  balance,
+  fee,
+  cost,
+}: Pick<GasSample, "balance" | "fee" | "cost">): bigint | undefined {
+  if (cost === 0n) return undefined;
+  return balance < fee ? 0n : 1n + (balance - fee) / cost;
+}
 
 /** What this process saw of a chain in its samples, on the monotonic clock. */
 export type ChainHealth = {
@@ -206,11 +224,11 @@ async function refreshGas(world: SampleWorld, { sender }: Chain, health: ChainHe
   const nowMs = world.clock.monotonicMs();
   if (health.gas !== undefined && nowMs - health.gas.checkedAtMs < GAS_INTERVAL_MS) return;
   const answers = await within(world, () =>
-    Promise.all([sender.feeBalance(), sender.settlementFee(), sender.feeStatus()]),
+    Promise.all([sender.feeBalance(), sender.settlementFee(), sender.feeStatus(), sender.settlementCost?.()]),
   );
   if (answers === undefined) return;
-  const [balance, fee, { isWithinCeiling, text: price }] = answers;
+  const [balance, fee, { isWithinCeiling, text: price }, cost = fee] = answers;
   if (health.gas !== undefined && balance < health.gas.balance) health.gasSpent += health.gas.balance - balance;
   health.gasSinceMs ??= nowMs;
-  health.gas = { checkedAtMs: nowMs, balance, fee, isWithinCeiling, price };
+  health.gas = { checkedAtMs: nowMs, balance, fee, cost, isWithinCeiling, price };
 }

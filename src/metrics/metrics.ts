@@ -7,7 +7,7 @@ import { countOpenCrossings } from "../health/openCrossings.ts";
 import { countRows, readOpenRows } from "../health/openRows.ts";
 import { readProviderHints } from "../health/providerHints.ts";
 import { readWebhookProblems } from "../health/webhookProblems.ts";
-import { getChainHealth } from "../health/sampleChain.ts";
+import { getChainHealth, settlementsLeft } from "../health/sampleChain.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import type { MemorySlot } from "../kernel/processMemory.ts";
 import { countOpenAccounts } from "../priming/store.ts";
@@ -198,7 +198,8 @@ function setChainGauges(world: MetricsWorld, gauges: Gauges, { caip2, native }: 
   gauges.spent.set(labels, toCoins(gasSpent, native.decimals));
   if (gas === undefined) return;
   gauges.balance.set(labels, toCoins(gas.balance, native.decimals));
-  if (gas.fee > 0n) gauges.settlementsLeft.set(labels, Number(gas.balance / gas.fee));
+  const left = settlementsLeft(gas);
+  if (left !== undefined) gauges.settlementsLeft.set(labels, Number(left));
 }
 
 function oldestSeconds({ clock }: MetricsWorld, rows: readonly { oldest: Date }[]): number {

@@ -90,7 +90,7 @@ describe("alarms", () => {
     const fee = await road.world.chains.get(road.chain.caip2)?.sender.settlementFee();
     assert.ok(fee !== undefined && fee > 0n);
     assert.deepEqual(await check(), []);
-    await road.chain.client.setBalance({ address, value: fee * 20n });
+    await road.chain.client.setBalance({ address, value: fee * 5n });
     await raisedAfter("gas_low");
     await road.chain.client.setBalance({ address, value: 0n });
     await raisedAfter("gas_empty");

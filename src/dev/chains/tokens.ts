@@ -68,6 +68,12 @@ function linkedImplementation(): Hex {
   return code.implementationLinkOffsets.reduce(link, code.implementation) as Hex;
 }
 
+/** Every call that sets up a token on a new chain, in order, and its future address. */
+export function planTokenSetup(chainId: number, issuer: Hex, token: FiatToken): PlannedToken {
+  const planned = planFiatToken(chainId, issuer, token);
+  return { ...planned, calls: [...planLibraryCalls(), ...planned.calls] };
+}
+
 /** The deployments that all tokens of a chain share. */
 function planLibraryCalls(): ContractCall[] {
   return [deploymentCall(library), deploymentCall(implementation)];

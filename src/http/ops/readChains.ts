@@ -2,7 +2,7 @@ import type { OpsChain, OpsGas, OpsProvider } from "@tributary/dashboard/ops/ops
 import { SETTLEMENTS_AHEAD } from "../../chain/sender.ts";
 import type { Finality } from "../../config/config.ts";
 import { hasRole } from "../../config/operate/roles.ts";
-import { getChainHealth, recentSamples, type ChainSample } from "../../health/sampleChain.ts";
+import { getChainHealth, recentSamples, settlementsLeft, type ChainSample } from "../../health/sampleChain.ts";
 import { DAY_MS } from "../../kernel/clock.ts";
 import { formatUnits, PRICE_DECIMALS } from "../../kernel/units.ts";
 import { isProviderBehind } from "../../watch/behind.ts";
@@ -72,14 +72,15 @@ function toGas(world: ChainsWorld, { chain, config, gas }: ChainSample): OpsGas 
   const { symbol, decimals } = config.native;
   const { gasSpent, gasSinceMs } = getChainHealth(world, chain);
   const observedMs = gasSinceMs === undefined ? 0 : world.clock.monotonicMs() - gasSinceMs;
+  const left = settlementsLeft(gas);
   const isRateKnown = observedMs >= OBSERVED_MS_MIN && gasSpent > 0n;
   return {
     account: chain.sender.payer,
     balance: { decimal: formatUnits(gas.balance, decimals), symbol },
-    settlementsLeft: gas.fee === 0n ? null : String(gas.balance / gas.fee),
+    settlementsLeft: left === undefined ? null : String(left),
     daysLeft: isRateKnown ? Number((gas.balance * BigInt(Math.floor(observedMs))) / gasSpent / BigInt(DAY_MS)) : null,
     price: gas.price,
-    isLow: gas.balance < SETTLEMENTS_AHEAD * gas.fee,
+    isLow: left !== undefined && left < SETTLEMENTS_AHEAD,
     isEmpty: gas.balance < gas.fee,
   };
 }

@@ -20,10 +20,23 @@ const NO_CODE = "0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a
 const ANSWER_DIGITS = 66;
 /** The gas of the measuring steps themselves. */
 const STEPS_GAS = 8n;
+const CREATION_STEPS_GAS = 13n;
+const WORD_DIGITS = 64;
 
 /** The gas of writing a new storage slot. */
 export async function measureSlotGas(node: Probed): Promise<bigint> {
   return parseQuantity(`0x${(await runCode(node, SLOT_COST)).slice(-16)}`, "a number of gas") - STEPS_GAS;
+}
+
+/** The gas of creating a contract by 33 to 64 bytes of creation code. */
+export async function measureCreationGas(node: Probed, creationCode: string): Promise<bigint> {
+  const bytes = creationCode.slice(2);
+  const [head, tail] = [bytes.slice(0, WORD_DIGITS), bytes.slice(WORD_DIGITS).padEnd(WORD_DIGITS, "0")];
+  const size = (bytes.length / 2).toString(16).padStart(2, "0");
+  // Both words into memory from byte 64 on, then GAS, CREATE of them, GAS, and the difference.
+  const code = `0x7f${head}6040527f${tail}6060525a60${size}60406000f0505a9003${RETURN_WORD}`;
+  const answer = await runCode(node, code);
+  return parseQuantity(`0x${answer.slice(-16)}`, "a number of gas") - CREATION_STEPS_GAS;
 }
 
 /** Whether what one step writes into transient storage is there for the next. */

@@ -39,5 +39,9 @@ test("on the OP Stack the fee contains the layer 1 data and the operator's part"
 test("on Arbitrum the fee contains the gas for the layer 1 data", async () => {
   const before = await fee();
   await chain.client.setCode({ address: NODE_INTERFACE, bytecode: answering(150_000n) });
-  equal(await fee(), 2n * before, "as much gas again");
+  // The same gas at the same price once more, where a first settlement's limit is known from the fee without it.
+  const perGas = (await fee()) - before;
+  ok(perGas > 0n && perGas % 150_000n === 0n, "the gas for the data at the price of the rest");
+  await chain.client.setCode({ address: NODE_INTERFACE, bytecode: answering(300_000n) });
+  equal((await fee()) - before, 2n * perGas);
 });

@@ -1,3 +1,4 @@
+import { initialGasLimit, TRANSACTION_GAS_MAX } from "@tributary/inbox/gasLimit";
 import { hubAddress } from "@tributary/inbox/hub";
 import { encodeFunctionData, erc20Abi, type Hex } from "viem";
 import type { ChainConfig } from "../../../config/config.ts";
@@ -13,10 +14,10 @@ import {
   type SenderWorld,
   type SettleItem,
 } from "../../sender.ts";
-import { CallReverted } from "../node.ts";
+import { CallReverted, type FeeLimits } from "../node.ts";
 import { openEvmBridge } from "../bridge/evmBridge.ts";
 import { settlementDataFee } from "./dataFee.ts";
-import { formatPrice, limitFees, priceOf, requestFees } from "./fees.ts";
+import { formatPrice, limitFees, presentFee, priceOf, requestFees } from "./fees.ts";
 import { deleteOutgoingBytes } from "../../outgoing/outgoingStore.ts";
 import { processOutgoingTransactions } from "./processOutgoingTransactions.ts";
 import { mapReverted, prepareCall, type SettlePlan } from "./prepareCall.ts";
@@ -29,6 +30,7 @@ import {
   settleNothingCall,
   sharedTermsKey,
 } from "./settleCall.ts";
+import { estimateSettlementGas } from "./settlementGas.ts";
 import { findFailures, findGasLimit } from "./simulateSettlement.ts";
 
 /** From this many items on, one payout and one fee for all cost clearly less gas than one of each for every item. */
@@ -37,9 +39,9 @@ const NETTED_MIN = 4;
 const OWN_BATCH_MIN = 9;
 /** TSTORE of 0 at slot 0, then the end: valid since the hard fork Cancun. */
 const TSTORE_CODE = "0x5f5f5d00";
-/** The gas limit of one first settlement, which uses about 107,000. */
-const SETTLEMENT_GAS = 150_000n;
-/** The gas limit of the hub's fee transfer. */
+/** The gas of a first settlement where the node does not simulate its parts, by the rules of Osaka. */
+const SETTLEMENT_GAS = 110_000n;
+/** The gas limit of the hub's fee transfer, a constant of the hub. */
 const FEE_TRANSFER_GAS = 200_000n;
 
 /** Settles inboxes through their hub; the gas account signs and pays. */
@@ -97,11 +99,22 @@ export class EvmSender implements ChainSender {
   }
 
   async settlementFee(): Promise<bigint> {
+    const { gasLimit, fees, dataFee } = await this.#settlementPrice();
+    return gasLimit * fees.maxFeePerGas + dataFee;
+  }
+
+  async settlementCost(): Promise<bigint> {
+    const { gasLimit, fees, dataFee } = await this.#settlementPrice();
+    return presentFee(gasLimit, fees) + dataFee;
+  }
+
+  /** Of one first settlement, by the chain's present rules and prices. */
+  async #settlementPrice(): Promise<{ gasLimit: bigint; fees: FeeLimits; dataFee: bigint }> {
     const { providers, feeCeiling } = this.#context;
-    const { maxFeePerGas } = limitFees(await providers.fees(), feeCeiling.maxFeePerGas);
-    return (
-      SETTLEMENT_GAS * maxFeePerGas + (await settlementDataFee(providers, { gasLimit: SETTLEMENT_GAS, maxFeePerGas }))
-    );
+    const [quote, gas] = await Promise.all([providers.fees(), settlementGas(providers)]);
+    const fees = limitFees(quote, feeCeiling.maxFeePerGas);
+    const gasLimit = initialGasLimit(gas, TRANSACTION_GAS_MAX);
+    return { gasLimit, fees, dataFee: await settlementDataFee(providers, { gasLimit, ...fees }) };
   }
 
   async feeStatus(): Promise<{ isWithinCeiling: boolean; text: string }> {
@@ -119,6 +132,16 @@ export class EvmSender implements ChainSender {
     const hasHub = await providers.hasCode(hubAddress);
     if (hasHub && (await canSettle(providers))) return;
     throw new ChainMismatch(`${name} ${await explainHub(providers, hasHub)}`);
+  }
+}
+
+/** Nodes that do not execute code without an address are counted by the rules of today. */
+async function settlementGas(providers: EvmProviders): Promise<bigint> {
+  try {
+    return await estimateSettlementGas(providers);
+  } catch (error) {
+    if (error instanceof CallReverted || isUnreadable(error)) return SETTLEMENT_GAS;
+    throw error;
   }
 }
 
