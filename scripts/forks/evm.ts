@@ -104,7 +104,15 @@ export class ForkChain {
       ...(to === undefined ? {} : { to: this.#address(to) }),
     };
     const tx = createLegacyTx(body, { common: this.#vm.common }).sign(hexToBytes(from.privateKey));
-    const result = await runTx(this.#vm, { tx, block: this.#block(), skipHardForkValidation: true });
+    let result: RunTxResult;
+    try {
+      result = await runTx(this.#vm, { tx, block: this.#block(), skipHardForkValidation: true });
+    } catch (error) {
+      // No block takes a transaction with less gas than its data costs.
+      if (error instanceof Error && error.message.includes("INTRINSIC_GAS_TOO_LOW"))
+        return { gas: 0n, isReverted: true, output: "0x" };
+      throw error;
+    }
     this.#nonces.set(from.address, nonce + 1n);
     return {
       gas: result.totalGasSpent,

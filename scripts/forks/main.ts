@@ -10,7 +10,9 @@ import { runLimits } from "./limits.ts";
 import { measureFork, type Figures } from "./measure.ts";
 import { runThief } from "./thief.ts";
 
-const FORKS: readonly Fork[] = ["osaka", "amsterdam"];
+const ALL_FORKS: readonly Fork[] = ["osaka", "amsterdam"];
+/** All of them, or those that are named. */
+const FORKS = ALL_FORKS.filter((fork) => process.argv.length < 3 || process.argv.includes(fork));
 const ATTEMPTS = 200;
 const LIMITS = { from: 40_000n, to: 640_000n, step: 8_000n };
 /** In hundredths. */
@@ -19,9 +21,10 @@ const ESTIMATE_RATIO_MAX = 130n;
 const figures: Figures[] = [];
 for (const fork of FORKS) figures.push(await measureFork(fork));
 const rows = Object.keys(figures[0] ?? {}).map((name) => {
-  const [today = 0n, next = 0n] = figures.map((each) => each[name] ?? 0n);
-  const ratio = today === 0n ? "" : (Number((next * 100n) / today) / 100).toFixed(2);
-  return [name, today.toLocaleString("en"), next.toLocaleString("en"), ratio];
+  const values = figures.map((each) => each[name] ?? 0n);
+  const [today = 0n, next] = values;
+  const ratio = next === undefined || today === 0n ? "" : (Number((next * 100n) / today) / 100).toFixed(2);
+  return [name, ...values.map((value) => value.toLocaleString("en")), ratio];
 });
 for (const line of formatTable([["gas", ...FORKS, "ratio"], ...rows])) console.log(line);
 
