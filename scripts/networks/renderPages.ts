@@ -10,7 +10,7 @@ import { SOURCES, type Source, type SourceKey } from "./sources.ts";
 
 const WEI_PER_GWEI = 1e9;
 const PRICE_UNITS = 1_000_000n;
-const WRITTEN = "<!-- Written by scripts/networks/writeNetworks.ts; do not edit. -->";
+const WRITTEN = "This page comes from the catalogue: `node scripts/networks/writeNetworks.ts` writes it.";
 const BPS_PER_PERCENT = 100;
 const FEE_DIGITS = 3;
 
