@@ -7,6 +7,7 @@ import type { Db } from "../../src/db/database.ts";
 import { assignEventSequences } from "../../src/event/assignEventSequences.ts";
 import { appendEvents } from "../../src/event/store.ts";
 import { openTestApi, type Merchant, type TestApi } from "../support/api.ts";
+import { openCheckout } from "../support/checkout.ts";
 import { openTestDatabase, thoroughDatabase } from "../support/database.ts";
 import { appendAccountEvents } from "../support/events.ts";
 import { openEventStream } from "../support/eventStream.ts";
@@ -88,4 +89,38 @@ describe("streams of events", () => {
     assert.ok(isClosed, "a connection of the stream holds up the shutdown");
     await closed;
   });
+});
+
+test("clients that leave while their streams open leave their places", async (t) => {
+  // PostgreSQL, because the embedded database answers before a connection ends.
+  const db = await openTestDatabase("postgres");
+  const api = await openTestApi(db);
+  await api.server.listen({ host: "127.0.0.1", port: 0 });
+  t.after(async () => {
+    await api.server.close();
+    await db.close();
+  });
+  const { port } = api.server.server.address() as AddressInfo;
+  const merchant = await api.openMerchant();
+  const page = await openCheckout(api, await merchant.createIntent());
+  /** Sends a request and ends the connection with it. */
+  const sendAndLeave = async (path: string, headers: object) => {
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${String(value)}\r\n`);
+    const socket = connect(port, "127.0.0.1").resume();
+    socket.end(`GET ${path} HTTP/1.1\r\nhost: pay\r\n${lines.join("")}\r\n`);
+    await once(socket, "close");
+  };
+  // Twice as many as an account may have, and four times those of a page's session.
+  for (const [path, headers] of [
+    [`/c/${page.intentId}/events`, { cookie: page.cookie }],
+    [PATH, merchant.headers],
+  ] as const) {
+    await Promise.all(Array.from({ length: 20 }, () => sendAndLeave(path, headers)));
+    let { status } = await api.send(path, { headers });
+    for (let polls = 0; polls < 20 && status !== 200; polls += 1) {
+      await delay(50);
+      ({ status } = await api.send(path, { headers }));
+    }
+    assert.equal(status, 200, path);
+  }
 });

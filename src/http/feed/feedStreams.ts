@@ -3,6 +3,7 @@ import type { FastifyReply } from "fastify";
 import { readLastSequences } from "../../event/lastSequences.ts";
 import { readFeed, type FeedPage } from "../../event/listEvents.ts";
 import { Fault } from "../../kernel/faults.ts";
+import { onceClosed } from "../wire/onceClosed.ts";
 import type { World } from "../../world.ts";
 import { FeedStream, type StreamedFeed } from "./feedStream.ts";
 
@@ -57,7 +58,7 @@ export class FeedStreams {
   /** Answers with a stream. Throws rate_limited or events_expired before it begins. */
   async send({ feed, after, checkCaller }: FeedToStream, reply: FastifyReply): Promise<void> {
     const { raw: response } = reply;
-    response.once("close", this.#enter(feed.accountId));
+    onceClosed(response, this.#enter(feed.accountId));
     const page = await this.#readPage(feed, after);
     if (response.destroyed) return;
     reply.hijack();
@@ -74,7 +75,7 @@ export class FeedStreams {
       { page, after, nowMs: clock.monotonicMs() },
     );
     this.#streams.add(stream);
-    response.once("close", () => {
+    onceClosed(response, () => {
       this.#streams.delete(stream);
       if (this.#streams.size === 0) this.#running?.abort();
     });

@@ -2,6 +2,7 @@ import type { FastifyReply } from "fastify";
 import { toClientNetwork } from "../../rate/clientNetwork.ts";
 import type { CheckoutContext } from "../checkoutContext.ts";
 import type { CheckoutState, StreamedState } from "@tributary/checkout/checkoutState";
+import { onceClosed } from "../../wire/onceClosed.ts";
 import type { OpenStreams } from "./openStreams.ts";
 import { requireSession, type CheckoutRequest } from "../session/requireSession.ts";
 
@@ -41,7 +42,7 @@ export async function sendEvents(
       raw.setTimeout(DISPLACED_MS_MAX, () => raw.destroy());
     },
   });
-  raw.once("close", forgetStream);
+  onceClosed(raw, forgetStream);
   reply.hijack();
   raw.writeHead(200, {
     "content-type": "text/event-stream; charset=utf-8",
@@ -72,7 +73,7 @@ export async function sendEvents(
     },
     onClose: () => raw.end(),
   });
-  raw.once("close", unsubscribe);
+  onceClosed(raw, unsubscribe);
 }
 
 function readLastEventId({ headers }: CheckoutRequest): string | undefined {
