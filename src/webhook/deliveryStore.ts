@@ -242,20 +242,26 @@ export async function hasPendingReplays(tx: Tx, query: { endpointNumber: number;
   return rows.length > 0;
 }
 
-/** Deletes closed deliveries from before a time, and those of deleted endpoints, with their attempts. */
+/** Deletes up to `limit` closed deliveries from before a time, with their attempts. */
 export async function deleteOldDeliveries(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     delete from webhook_delivery where (endpoint_number, number) in (
       select endpoint_number, number from webhook_delivery where closed_at < ${before} order by closed_at limit ${limit})`.execute(
     tx,
   );
-  if (numAffectedRows > 0n) return Number(numAffectedRows);
-  const ofDeleted = await sql`
+  return Number(numAffectedRows);
+}
+
+/** Deletes up to `limit` deliveries of deleted endpoints, with their attempts. */
+export async function deleteDeliveriesOfDeleted(tx: Tx, { limit }: { limit: number }): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
     delete from webhook_delivery where (endpoint_number, number) in (
       select delivery.endpoint_number, delivery.number
-      from (select number from webhook_endpoint where deleted_at is not null order by deleted_at limit 10) as deleted
+      from (select number from webhook_endpoint where deleted_at is not null
+          and exists (select from webhook_delivery where endpoint_number = webhook_endpoint.number)
+        order by deleted_at limit 10) as deleted
       cross join lateral (
         select endpoint_number, number from webhook_delivery where endpoint_number = deleted.number limit ${limit}) as delivery
       limit ${limit})`.execute(tx);
-  return Number(ofDeleted.numAffectedRows ?? 0n);
+  return Number(numAffectedRows);
 }

@@ -1,18 +1,23 @@
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { after, before, beforeEach, describe, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { sql } from "kysely";
 import { readFeedOf } from "../../test/support/events.ts";
 import { thoroughDatabases, openTestDatabase } from "../../test/support/database.ts";
+import { waitUntilBlocked } from "../../test/support/waitUntilBlocked.ts";
 import { hasSignature, insertAccountWithIntents, openWebhooks, Receiver } from "../../test/support/webhooks.ts";
 import type { Db } from "../db/database.ts";
 import { assignEventSequences } from "../event/assignEventSequences.ts";
 import { DAY_MS } from "../kernel/clock.ts";
+import { idBytes } from "../kernel/ids.ts";
 import { WebhookDeliverer } from "./deliver.ts";
 import { fanOut } from "./fanOut.ts";
-import { changeEndpoint, createEndpoint, rotateSecret } from "./endpoint/manageEndpoints.ts";
-import { leaseEndpoints, listEndpointRows, renewLeases } from "./endpoint/endpointStore.ts";
+import { changeEndpoint, createEndpoint, deleteEndpoint, rotateSecret } from "./endpoint/manageEndpoints.ts";
+import { readCursor, writeCursor } from "./cursorStore.ts";
+import { leaseEndpoints, listEndpointRows, markBehind, renewLeases } from "./endpoint/endpointStore.ts";
 import { listDeliveries } from "./listDeliveries.ts";
+import { purgeDeliveries } from "./purgeDeliveries.ts";
 import { redeliver, sendTest } from "./redeliver.ts";
 
 const HOUR_MS = 3_600_000;
@@ -39,6 +44,42 @@ for (const kind of thoroughDatabases) {
       await webhooks.close();
       await sql`update webhook_endpoint set due_at = null, due_since = null, is_behind = false`.execute(db.root);
     }
+
+    // One connection to the embedded database runs one transaction at a time.
+    if (kind === "postgres")
+      test("an event that another process marks while a fan-out ends gets its delivery", async (t) => {
+        t.after(tearDown);
+        const shop = await openShop(1);
+        const [endpoint] = await shop.rows();
+        await shop.append(0, "first");
+        while (!(await assignEventSequences(webhooks.world)).isDone);
+        const [first] = await readFeedOf(db, { accountId: shop.accountId });
+        // The fan-out reads the first event, and waits for this row.
+        const held = Promise.withResolvers<void>();
+        const holding = db.transaction(async (tx) => {
+          await sql`set local session_replication_role = replica`.execute(tx);
+          await sql`insert into webhook_delivery (endpoint_number, event_position, sequence, is_replay, status, tries, created_at)
+            select ${endpoint?.number ?? 0}, position, 1, false, 'pending', 0, created_at from event
+            where id = ${idBytes("evt", first?.id ?? "")}`.execute(tx);
+          await held.promise;
+          throw new Error("taken back");
+        });
+        const running = fanOut(webhooks.world);
+        await waitUntilBlocked(db.root);
+        await shop.append(0, "second");
+        while (!(await assignEventSequences(webhooks.world)).isDone);
+        const marking = db.transaction(async (tx) => {
+          const last = await markBehind(tx, { afterRevision: await readCursor(tx), limit: 500 });
+          await writeCursor(tx, last ?? 0n);
+        });
+        // Without waiting for the fan-out it has ended by now.
+        await Promise.race([marking, setTimeout(500)]);
+        held.resolve();
+        await assert.rejects(holding, /taken back/);
+        await Promise.all([running, marking]);
+        await webhooks.work();
+        assert.deepEqual(labels(), ["first", "second"]);
+      });
 
     async function openShop(endpoints = 1) {
       const { accountId, intents } = await insertAccountWithIntents(db, 2);
@@ -296,6 +337,47 @@ for (const kind of thoroughDatabases) {
       const { id } = (await sendTest(webhooks.world, shop.key)) as { id: string };
       assert.equal((await list({ eventId: id })).rows.length, 1);
       assert.equal((await list({ status: "failed" })).rows.length, 5);
+    });
+
+    test("a deleted endpoint leaves although deliveries become old all the time, and so many at most wait", async (t) => {
+      t.after(tearDown);
+      receiver.behave = () => 500;
+      const [busy, shop] = [await openShop(1), await openShop(1)];
+      const [row] = await busy.rows();
+      await busy.append(null, ...Array.from({ length: 5 }, (_, index) => `old ${index}`));
+      await shop.append(0, "one", "two", "three");
+      await webhooks.work();
+      await sql`update webhook_endpoint set replays = 1000, replays_since = ${webhooks.clock.now()}
+        where id = ${shop.key.endpointId}`.execute(db.root);
+      await deleteEndpoint(webhooks.world, shop.key);
+      const ofDeleted = async () => {
+        const { rows } = await sql<{ endpoints: number; deliveries: number }>`
+          select count(distinct endpoint.number)::int as endpoints, count(delivery.number)::int as deliveries
+          from webhook_endpoint endpoint left join webhook_delivery delivery on delivery.endpoint_number = endpoint.number
+          where endpoint.account_id = ${shop.accountId}`.execute(db.root);
+        return rows[0];
+      };
+      for (let minute = 0; minute < 4; minute += 1) {
+        await sql`update webhook_delivery set status = 'failed', due_at = null, due_since = null, closed_at = ${new Date(0)}
+          where number = (select min(number) from webhook_delivery where endpoint_number = ${row?.number ?? 0})`.execute(
+          db.root,
+        );
+        assert.ok((await purgeDeliveries(webhooks.world, 2)) > 0);
+      }
+      assert.deepEqual(await ofDeleted(), { endpoints: 1, deliveries: 0 }, "its replays count for their day");
+
+      await sql`insert into webhook_endpoint (id, account_id, url, types, status, secret, fanned_sequence, is_behind, lease_token,
+          created_at, updated_at, deleted_at, replays, replays_since)
+        select 'we_deleted' || n, account_id, url, types, status, secret, 0, false, 0, created_at, updated_at, deleted_at, replays,
+          replays_since from webhook_endpoint, generate_series(1, 47) n where id = ${shop.key.endpointId}`.execute(
+        db.root,
+      );
+      const create = () => createEndpoint(webhooks.world, { accountId: shop.accountId, input: { url } });
+      await assert.rejects(create(), { code: "rate_limited", retryAfterS: 60 });
+      webhooks.clock.advance(DAY_MS);
+      await purgeDeliveries(webhooks.world, 100);
+      assert.deepEqual(await ofDeleted(), { endpoints: 0, deliveries: 0 });
+      await create();
     });
   });
 }

@@ -23,9 +23,12 @@ export function guardedConnector({ policy, lookup, timeoutMs }: DialOptions): bu
     earlier: buildConnector({ allowH2: false, timeout: Math.min(ADDRESS_MS, timeoutMs) }),
   };
   const findAddresses = async (hostname: string) => {
-    const addresses = isIP(hostname) === 0 ? await lookup(hostname) : [hostname];
+    const isName = isIP(hostname) === 0;
+    const addresses = isName ? await lookup(hostname) : [hostname];
     const refused = addresses.find((address) => !isAddressAllowed(policy, address));
-    if (refused !== undefined) throw new Error(refusedAddress(refused));
+    // The merchant reads this, and must not learn the addresses of a private network by its names.
+    if (refused !== undefined)
+      throw new Error(isName ? `the name ${hostname} has an address that is not public` : refusedAddress(refused));
     if (addresses.length === 0) throw new Error(`the name ${hostname} has no address`);
     return inTurns(addresses).slice(0, ADDRESSES_MAX);
   };

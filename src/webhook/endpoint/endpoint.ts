@@ -53,9 +53,14 @@ export function validSecrets({ earlier_secrets: earlier }: WebhookEndpoint, at: 
 /** Throws invalid_request that names the field. */
 export function requireUrl(config: Pick<Config, "environment" | "outbound">, text: string, param = "url"): string {
   const url = text.length <= URL_CHARACTERS_MAX ? URL.parse(text) : null;
-  const refusal = refuseUrl(outboundPolicy(config), url);
+  // Each try stores the address, where a character may take nine.
+  const isTooLong = text.length > URL_CHARACTERS_MAX || (url?.href.length ?? 0) > URL_CHARACTERS_MAX;
+  const refusal = isTooLong ? "it is too long" : refuseUrl(outboundPolicy(config), url);
   if (url === null || refusal !== undefined)
-    throw new Fault("invalid_request", { param, message: `${param} must be a public URL: ${refusal ?? "too long"}.` });
+    throw new Fault("invalid_request", {
+      param,
+      message: `${param} must be a public URL: ${refusal ?? "it is none"}.`,
+    });
   return url.href;
 }
 

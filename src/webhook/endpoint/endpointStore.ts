@@ -2,7 +2,7 @@ import { sql, type Insertable, type UpdateObject } from "kysely";
 import type { Db, Tx } from "../../db/database.ts";
 import type { Schema } from "../../db/schema.ts";
 import { unnest } from "../../db/parameters.ts";
-import { addMs } from "../../kernel/clock.ts";
+import { addMs, DAY_MS } from "../../kernel/clock.ts";
 import { idPattern } from "../../kernel/ids.ts";
 import { latestSince, LEASE_MS } from "../delivery.ts";
 import type { WebhookEndpointTable, WebhookQueue } from "../webhookTables.ts";
@@ -74,7 +74,8 @@ export async function readLastSequence(on: Db["root"] | Tx, accountId: string): 
 
 /**
  * Marks the endpoints of accounts with new events, and returns the new position: of `limit` accounts, and of all others
- * that changed with the last of them, since those share its revision.
+ * that changed with the last of them, since those share its revision. It waits for endpoints that others have locked:
+ * a fan-out that has read before these events may be about to take the mark away.
  */
 export async function markBehind(
   tx: Tx,
@@ -84,10 +85,14 @@ export async function markBehind(
     with changed as (
       select account_number, revision from event_counter where revision > ${afterRevision}
       order by revision fetch first ${limit} rows with ties
-    ), marked as (
-      update webhook_endpoint set is_behind = true
-      where status = 'enabled' and deleted_at is null and not is_behind
+    ), locked as (
+      select number, is_behind from webhook_endpoint
+      where status = 'enabled' and deleted_at is null
         and account_id in (select account.id from changed join account on account.number = changed.account_number)
+      order by number for no key update
+    ), marked as (
+      update webhook_endpoint set is_behind = true from locked
+      where webhook_endpoint.number = locked.number and not locked.is_behind
     )
     select max(revision) as last from changed`.execute(tx);
   return rows[0]?.last ?? undefined;
@@ -174,11 +179,26 @@ export async function renewLeases(
       and deleted_at is null`.execute(db.root);
 }
 
-/** Deletes endpoints that were deleted before a time and have no delivery left, at most `limit`. */
-export async function deleteEmptyEndpoints(tx: Tx, { limit }: { limit: number }): Promise<number> {
+/** Replays from which a deleted endpoint's row stays for their day, so that they count. */
+const REPLAYS_KEPT_MIN = 1_000;
+
+/** How many of an account's deleted endpoints still have their row. */
+export async function countDeletedEndpoints(tx: Tx, accountId: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from webhook_endpoint where deleted_at is not null and account_id = ${accountId}`.execute(
+    tx,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/**
+ * Deletes the rows of deleted endpoints that have no delivery left and no replays of the last day, at most `limit`.
+ */
+export async function deleteEmptyEndpoints(tx: Tx, { at, limit }: { at: Date; limit: number }): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     delete from webhook_endpoint where number in (
       select endpoint.number from webhook_endpoint endpoint where endpoint.deleted_at is not null
+        and (endpoint.replays < ${REPLAYS_KEPT_MIN} or endpoint.replays_since <= ${addMs(at, -DAY_MS)})
         and not exists (select from webhook_delivery where webhook_delivery.endpoint_number = endpoint.number)
       order by endpoint.deleted_at limit ${limit})`.execute(tx);
   return Number(numAffectedRows);

@@ -8,6 +8,7 @@ import type { World } from "../../world.ts";
 import { NO_TURN } from "../delivery.ts";
 import { requireTypes, requireUrl, secretText, validSecrets, type WebhookEndpoint } from "./endpoint.ts";
 import {
+  countDeletedEndpoints,
   findEndpoint,
   insertEndpoint,
   listEndpointRows,
@@ -19,6 +20,9 @@ import {
 type ManageWorld = Pick<World, "db" | "clock" | "entropy" | "config" | "wake">;
 
 const ENDPOINTS_MAX = 16;
+/** Deleted endpoints whose rows are left. Each may have had thousands of replays, so a new one waits for their purge. */
+const DELETED_MAX = 48;
+const DELETED_RETRY_S = 60;
 const SECRET_BYTES = 32;
 /** After a rotation, the earlier secret signs as well for this long. */
 const EARLIER_SECRET_MS = DAY_MS;
@@ -50,6 +54,10 @@ export async function addEndpoint(
   await lockAccount(tx, accountId);
   if ((await listEndpointRows(tx, accountId)).length >= ENDPOINTS_MAX)
     throw new Fault("webhook_endpoint_limit", { details: { limit: ENDPOINTS_MAX } });
+  if ((await countDeletedEndpoints(tx, accountId)) >= DELETED_MAX) {
+    const message = `The deliveries of ${DELETED_MAX} deleted endpoints are still being removed.`;
+    throw new Fault("rate_limited", { message, retryAfterS: DELETED_RETRY_S });
+  }
   return insertEndpoint(tx, {
     id: newId("we", world.entropy),
     account_id: accountId,
@@ -60,7 +68,8 @@ export async function addEndpoint(
     disabled_reason: null,
     secret: world.entropy.bytes(SECRET_BYTES),
     fanned_sequence: await readLastSequence(tx, accountId),
-    is_behind: false,
+    // An event may get its sequence before others see this row.
+    is_behind: true,
     ...NO_TURN,
     lease_token: 0n,
     leased_until: null,
