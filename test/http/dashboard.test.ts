@@ -66,12 +66,26 @@ describe("the dashboard", () => {
     assert.equal((await get(cookieOf(opened))).status, 401, "after eight hours");
   });
 
-  test("a network tries ten keys a minute", async () => {
+  test("a network tries ten keys a minute, and other sites' pages none of them", async () => {
     const remoteAddress = "10.9.9.9";
-    const send = () =>
-      api.send("/dashboard/sign-in", { method: "POST", headers: FORM, body: "key=wrong", remoteAddress });
-    const tries = await Promise.all(Array.from({ length: 12 }, send));
+    const send = (more: object = {}) =>
+      api.send("/dashboard/sign-in", {
+        method: "POST",
+        headers: { ...FORM, ...more },
+        body: "key=wrong",
+        remoteAddress,
+      });
+    await Promise.all(Array.from({ length: 12 }, () => send({ "sec-fetch-site": "cross-site" })));
+    const tries = await Promise.all(Array.from({ length: 12 }, () => send()));
     assert.equal(tries.filter(({ status }) => status === 429).length, 2);
+  });
+
+  test("an account reads 480 pages a minute, however often its key signs in", async () => {
+    const own = await api.openMerchant({ scopes: SCOPES });
+    const sessions = [await openPages(api, own), await openPages(api, own), await openPages(api, own)];
+    const reads = sessions.flatMap(({ get }) => Array.from({ length: 170 }, () => get("/dashboard/payments/pi_x")));
+    const statuses = (await Promise.all(reads)).map(({ status }) => status);
+    assert.equal(statuses.filter((status) => status === 429).length, 30);
   });
 
   test("a session ends by sign-out, revocation and suspension", async () => {
@@ -121,6 +135,8 @@ describe("the dashboard", () => {
       "cursor=x",
       "paymentStatus=settled",
       "merchantReference=%00",
+      "status=active&status=settled",
+      "status=%zz",
     ])
       assert.equal((await pages.get(`/dashboard?${bad}`)).status, 404, bad);
 
@@ -134,6 +150,7 @@ describe("the dashboard", () => {
       ["order-7"],
     );
     for (const text of ["=1", "+1", "-1", "@a", "\tx", "\rx"]) assert.match(csvCell(text), /^"'/, text);
+    for (const text of ["a;=1", "\uff1d1", "a\t@b"]) assert.match(csvCell(text), /^"(a[;\t])?'/, text);
     assert.equal(csvCell("plain"), "plain");
   });
 

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
+import { connect, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { after, before, describe, test } from "node:test";
 import { checkRows } from "../../src/alarm/checkRows.ts";
 import type { HintProvider } from "../../src/config/config.ts";
 import type { Db } from "../../src/db/database.ts";
 import { Secret } from "../../src/kernel/secret.ts";
-import { openTestApi, type Merchant, type TestApi } from "../support/api.ts";
+import { listenTestApi, openTestApi, type Merchant, type TestApi } from "../support/api.ts";
 import { openTestDatabase, thoroughDatabase } from "../support/database.ts";
 
 const SECRETS = {
@@ -130,6 +131,41 @@ describe("webhooks of providers", () => {
     assert.deepEqual([statuses.filter((status) => status === 202).length, statuses.at(-1)], [20, 429]);
     api.advanceTime(1_000);
     assert.equal((await post("helius", prove("helius", "{}"), "{}")).status, 202);
+  });
+
+  test("bodies without a proof yet are few, and a network that proves nothing sends none", async () => {
+    api.advanceTime(60_000);
+    const port = await listenTestApi(api);
+    const length = 1_048_576;
+    const head = ["POST /hooks/alchemy/", " HTTP/1.1\r\nhost: pay\r\ncontent-type: application/json\r\n"].join(slug);
+    const signed = `x-alchemy-signature: ${"a".repeat(64)}\r\ncontent-length: ${length}\r\n\r\n`;
+    const answers = new Map<Socket, string>();
+    const sockets = Array.from({ length: 10 }, () => {
+      const socket = connect(port, "127.0.0.1");
+      // A refused body may cost the connection before its answer is read.
+      socket.on("error", () => answers.set(socket, answers.get(socket) ?? "HTTP/1.1 429"));
+      socket.on("data", (data) => answers.set(socket, answers.get(socket) ?? String(data)));
+      socket.write(head + signed);
+      socket.write(Buffer.alloc(length - 1));
+      return socket;
+    });
+    while (answers.size < 6) await new Promise(setImmediate);
+    // Others are answered meanwhile, and the places of clients that leave are free again.
+    const far = { method: "POST", headers: prove("alchemy", "{}"), body: "{}", remoteAddress: "10.2.3.4" };
+    assert.equal((await api.send(`/hooks/alchemy/${slug}`, far)).status, 202);
+    assert.deepEqual(
+      statuses,
+      Array.from({ length: 6 }, () => 429),
+    );
+    for (const socket of sockets) socket.destroy();
+    const send = () => post("alchemy", prove("alchemy", "{}"), "{}");
+    while ((await send()).status !== 202) api.advanceTime(1_000);
+    for (let count = 0; count < 60; count += 1)
+      assert.equal((await post("alchemy", prove("alchemy", "{"), "{}")).status, 401);
+    assert.equal((await send()).status, 429);
+    assert.equal((await api.send(`/hooks/alchemy/${slug}`, far)).status, 202);
+    api.advanceTime(60_000);
+    assert.equal((await send()).status, 202);
   });
 
   test("a provider that spoke and is silent for an hour is an alarm", async () => {

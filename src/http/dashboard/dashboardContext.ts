@@ -23,7 +23,9 @@ import { sendDocument } from "../sendCompressed.ts";
 
 export const COOKIE = "tributary_dashboard";
 export const DASHBOARD_PATH = "/dashboard";
+/** Of one session, and of all sessions of an account: a key signs in as often as it likes. */
 const READS_PER_MINUTE = 240;
+const ACCOUNT_READS_PER_MINUTE = 480;
 /** What a page's script asks for to bring an open page up to date: the page's elements. */
 const DRAWING_TYPE = "application/json";
 
@@ -56,7 +58,7 @@ export async function answerPage(context: HttpContext, exchange: Exchange, make:
   try {
     const session = await readSession(context, request);
     if (session === undefined) return await sendSignIn(context, exchange, null);
-    const made = await make({ ...exchange, session, view, query: (name) => queryText(request, name) });
+    const made = await make({ ...exchange, session, view, query: (name) => queryTextOnce(request, name) });
     if (!("content" in made)) return made;
     const { accountName, viewer: by, expiresAt, token } = session;
     const { environment } = context.world.config;
@@ -97,9 +99,15 @@ function problemOf(error: unknown): PageProblem | undefined {
   return isServiceBusy(error) ? "away" : undefined;
 }
 
-async function limitReads({ perVisitor }: HttpContext, { id }: DashboardSession): Promise<void> {
-  const result = await perVisitor.tryAcquire(`dashboard ${id}`, READS_PER_MINUTE);
-  if (!result.isAllowed) throw new Fault("rate_limited", { retryAfterS: toWholeSeconds(result.resetMs) });
+async function limitReads({ perVisitor }: HttpContext, { id, accountId }: DashboardSession): Promise<void> {
+  const limits = [
+    [`dashboard ${id}`, READS_PER_MINUTE],
+    [`dashboard account ${accountId}`, ACCOUNT_READS_PER_MINUTE],
+  ] as const;
+  for (const [key, limit] of limits) {
+    const result = await perVisitor.tryAcquire(key, limit);
+    if (!result.isAllowed) throw new Fault("rate_limited", { retryAfterS: toWholeSeconds(result.resetMs) });
+  }
 }
 
 export async function readSession(
@@ -133,6 +141,13 @@ function viewOf({ world }: HttpContext, request: FastifyRequest): MerchantContex
   const acceptLanguage = request.headers["accept-language"];
   const locale = chooseLocale({ option: option === "" ? undefined : option, acceptLanguage }, MERCHANT_LOCALES);
   return merchantContext(locale, world.clock.now().toISOString());
+}
+
+/** Throws not_found for a parameter that is unreadable or given twice: without its filter other payments would show. */
+function queryTextOnce(request: FastifyRequest, name: string): string {
+  const value = (request.query as Readonly<Record<string, unknown>>)[name];
+  if (value !== undefined && typeof value !== "string") throw new Fault("not_found");
+  return value ?? "";
 }
 
 function queryText({ query }: FastifyRequest, name: string): string {

@@ -63,8 +63,11 @@ function toCsvLine(world: ExportWorld, intent: IntentRow): string {
   return `${COLUMNS.map((name) => csvCell(values[name] ?? "")).join(",")}\r\n`;
 }
 
-/** A spreadsheet runs a cell that begins like a formula, so such a text begins with an apostrophe. */
+/** The beginnings of formulas, also in full width, where a cell begins: some countries separate cells by ";". */
+const FORMULA = /(^|[;\t\r\n|])(?=[=+\-@\t\r\n|＝＋－＠])/g;
+
+/** A spreadsheet runs a cell that begins like a formula, so an apostrophe stands before it. */
 export function csvCell(text: string): string {
-  const safe = /^[=+\-@\t\r\n|]/.test(text) ? `'${text}` : text;
+  const safe = text.replace(FORMULA, "$1'");
   return /[",\r\n]/.test(safe) || safe !== text ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

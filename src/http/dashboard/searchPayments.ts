@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from "kysely";
 import { array } from "../../db/parameters.ts";
-import { findIntent, type IntentRow } from "../../intent/store.ts";
+import { intentColumns, type IntentRow } from "../../intent/store.ts";
 import { listIntents } from "../../intent/readIntents.ts";
 import type { World } from "../../world.ts";
 
@@ -19,8 +19,11 @@ export async function searchPayments(world: SearchWorld, accountId: string, text
   // PostgreSQL refuses this character, and no stored text has it.
   if (query === "" || query.includes("\0")) return [];
   const named = await findNamed(world, query);
-  const intents = await Promise.all(named.map((intentId) => findIntent(world.db, { accountId, intentId })));
-  const found = intents.flatMap((intent) => intent ?? []).slice(0, FOUND_MAX);
+  const { rows: found } = await sql<IntentRow>`
+    select ${sql.raw(intentColumns("intent"))} from intent
+    where id = any(${array(named, "text")}) and account_id = ${accountId} order by seq desc limit ${FOUND_MAX}`.execute(
+    world.db.root,
+  );
   if (found.length > 0 || query.length > 200) return found;
   return (await listIntents(world, { accountId, limit: FOUND_MAX, merchantReference: query })).intents;
 }

@@ -61,6 +61,8 @@ function addWalletRoutes(server: FastifyInstance, context: HttpContext): void {
 
 /** A text for a wallet to sign. Each costs a row, so a network gets few. */
 async function sendChallenge({ world, perVisitor }: HttpContext, { request, reply }: Exchange): Promise<FastifyReply> {
+  if (isForeignRequest(request, world.config.baseUrl))
+    throw new Fault("unauthorized", { message: "Only the dashboard itself may send this." });
   const network = toClientNetwork(request.ip);
   const allowed = await perVisitor.tryAcquire(`dashboard challenge ${network}`, SIGN_INS_PER_MINUTE);
   if (!allowed.isAllowed) throw new Fault("rate_limited", { retryAfterS: toWholeSeconds(allowed.resetMs) });
@@ -79,11 +81,12 @@ async function signIn(
   const { world } = context;
   const isByWallet = request.url.includes("/wallet");
   try {
+    // Another site's page must not use up the tries of its visitor's network.
+    if (isForeignRequest(request, world.config.baseUrl)) return await sendSignIn(context, exchange, "refused");
     const network = toClientNetwork(request.ip);
     const allowed = await context.perVisitor.tryAcquire(`dashboard sign-in ${network}`, SIGN_INS_PER_MINUTE);
     if (!allowed.isAllowed) return await sendSignIn(context, exchange, "limited");
     const form = new URLSearchParams((await readBody(request.raw, BODY_BYTES_MAX)).toString("utf8"));
-    if (isForeignRequest(request, world.config.baseUrl)) return await sendSignIn(context, exchange, "refused");
     const value = await open(form);
     const isSecure = world.config.baseUrl.startsWith("https:");
     setPageCookie(reply, { name: COOKIE, value, path: DASHBOARD_PATH, maxAgeMs: SESSION_MS, isSecure });

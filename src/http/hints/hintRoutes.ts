@@ -7,6 +7,7 @@ import { Fault } from "../../kernel/faults.ts";
 import { registerProviderHint } from "../../view/registerProviderHint.ts";
 import { limitFailedAuth } from "../checks/checkApiKey.ts";
 import type { HttpContext } from "../httpContext.ts";
+import { HintLimits } from "./hintLimits.ts";
 import { PROOFS } from "./hintProof.ts";
 
 // The only way in for others than merchants and payers: a provider says that an address was paid. It is believed in
@@ -14,8 +15,6 @@ import { PROOFS } from "./hintProof.ts";
 
 const PATH = "/hooks/:provider/:chain";
 const BODY_BYTES_MAX = 1_048_576;
-/** Of one chain in this process. */
-const HINTS_PER_SECOND = 20;
 /** Hints that are being looked up. Further ones are dropped: they only save time. */
 const RUNNING_MAX = 4;
 
@@ -25,7 +24,7 @@ type Source = { chain: Caip2; provider: HintProvider; secret: string };
 
 export function addHintRoutes(server: FastifyInstance, context: HttpContext): void {
   const { world } = context;
-  const perSecond = new Map<Caip2, { second: number; count: number }>();
+  const limits = new HintLimits(world.clock);
   let running = 0;
 
   /** Throws not_found where no such provider is configured, or this process lacks its secret. */
@@ -39,16 +38,9 @@ export function addHintRoutes(server: FastifyInstance, context: HttpContext): vo
   }
 
   async function refuse(request: FastifyRequest): Promise<never> {
+    limits.countRefused(request.ip);
     await limitFailedAuth(context, request.ip);
     throw new Fault("unauthorized", { message: "The provider's proof is missing, wrong or too old." });
-  }
-
-  function limit(chain: Caip2): void {
-    const second = Math.floor(world.clock.monotonicMs() / 1_000);
-    const counted = perSecond.get(chain);
-    const count = counted?.second === second ? counted.count + 1 : 1;
-    perSecond.set(chain, { second, count });
-    if (count > HINTS_PER_SECOND) throw new Fault("rate_limited", { retryAfterS: 1 });
   }
 
   async function look(source: Source, body: Uint8Array): Promise<void> {
@@ -78,9 +70,10 @@ export function addHintRoutes(server: FastifyInstance, context: HttpContext): vo
     scope.post(PATH, {
       bodyLimit: BODY_BYTES_MAX,
       // Before the body is read.
-      onRequest: async (request) => {
+      onRequest: async (request, reply) => {
         const { provider, secret } = findSource(request);
         if (!PROOFS[provider].isPlausible(request.headers, secret)) await refuse(request);
+        limits.beginReading(request.ip, reply.raw);
       },
       handler: async (request, reply) => {
         const source = findSource(request);
@@ -90,7 +83,7 @@ export function addHintRoutes(server: FastifyInstance, context: HttpContext): vo
         const isValid =
           body !== undefined && PROOFS[source.provider].isValid({ headers, body, secret: source.secret, nowS });
         if (!isValid) return refuse(request);
-        limit(source.chain);
+        limits.countHint(source.chain);
         void look(source, body);
         return reply.code(202).send();
       },

@@ -13,7 +13,9 @@ export const createWebhookEndpoint = defineOperation({
   path: "/api/v1/webhook-endpoints",
   group: "Webhooks",
   summary: "Create a webhook endpoint",
-  description: `It gets the events from now on. The secret is in this answer only. An account may have 16 endpoints.`,
+  description: `It gets the events from now on. The secret is in this answer only. An account may have 16 endpoints.
+
+While the deliveries of 48 deleted ones are still being removed, a call is answered \`rate_limited\`. One that delivered a thousand events again counts for a day.`,
   isExtension: true,
   scopes: [MANAGE_WEBHOOKS],
   acceptsIdempotencyKey: true,
