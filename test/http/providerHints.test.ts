@@ -153,10 +153,7 @@ describe("webhooks of providers", () => {
     // Others are answered meanwhile, and the places of clients that leave are free again.
     const far = { method: "POST", headers: prove("alchemy", "{}"), body: "{}", remoteAddress: "10.2.3.4" };
     assert.equal((await api.send(`/hooks/alchemy/${slug}`, far)).status, 202);
-    assert.deepEqual(
-      statuses,
-      Array.from({ length: 6 }, () => 429),
-    );
+    assert.ok(answers.size === 6 && [...answers.values()].every((text) => text.startsWith("HTTP/1.1 429")));
     for (const socket of sockets) socket.destroy();
     const send = () => post("alchemy", prove("alchemy", "{}"), "{}");
     while ((await send()).status !== 202) api.advanceTime(1_000);
