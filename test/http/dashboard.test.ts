@@ -80,7 +80,7 @@ describe("the dashboard", () => {
     assert.equal(tries.filter(({ status }) => status === 429).length, 2);
   });
 
-  test("an account reads 480 pages a minute, however often its key signs in", async () => {
+  test("an account reads 480 pages a minute, however often its key signs in", { skip: onlyDeep }, async () => {
     const own = await api.openMerchant({ scopes: SCOPES });
     const sessions = [await openPages(api, own), await openPages(api, own), await openPages(api, own)];
     const reads = sessions.flatMap(({ get }) => Array.from({ length: 170 }, () => get("/dashboard/payments/pi_x")));
