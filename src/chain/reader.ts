@@ -78,6 +78,8 @@ export type ProvenCrossing = {
   units: bigint;
   /** What the bridge kept of the units that it took; 0 for `out`. */
   feeUnits: bigint;
+  /** For `in`: of the transfer that gave them. Undefined where the transaction does not show it. */
+  identity?: string | undefined;
 };
 
 /** A transfer of a proven transaction. */

@@ -116,18 +116,29 @@ export function assignIdentities(
     const identity = transfer.identity ?? proveIdentity(proofOf.get(transfer.chainTx), transfer);
     const batch = transfer.direction === "out" ? findBatch(transfer) : undefined;
     const key = `${transfer.chainTx}/${identity}/${transfer.direction}`;
-    if (!located.has(key)) located.set(key, { ...transfer, identity, batch, crossing: takeCrossing(transfer) });
+    if (!located.has(key))
+      located.set(key, { ...transfer, identity, batch, crossing: takeCrossing(transfer, identity) });
   }
   return [...located.values()];
 
-  /** Each crossing explains one transfer. Transfers that the same crossings could explain move the same units. */
-  function takeCrossing({ chainTx, blockHash, direction, inbox, amountUnits }: InboxTransfer): CrossingEnd | undefined {
+  /**
+   * Each crossing explains one transfer. A mint explains the one that it gave. Transfers that the same burns could
+   * explain move the same units.
+   */
+  function takeCrossing(
+    { chainTx, blockHash, direction, inbox, amountUnits }: InboxTransfer,
+    identity: string,
+  ): CrossingEnd | undefined {
     const proof = proofOf.get(chainTx);
     if (proof?.crossings === undefined || proof.blockHash !== blockHash) return undefined;
     const crossings = crossingsOf.get(chainTx) ?? [...proof.crossings()];
     crossingsOf.set(chainTx, crossings);
     const index = crossings.findIndex(
-      (each) => each.direction === direction && each.units === amountUnits && mayEndAt(each, inbox),
+      (each) =>
+        each.direction === direction &&
+        each.units === amountUnits &&
+        mayEndAt(each, inbox) &&
+        (each.identity === undefined || each.identity === identity),
     );
     const [crossing] = index < 0 ? [] : crossings.splice(index, 1);
     if (crossing === undefined) return undefined;

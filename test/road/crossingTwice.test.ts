@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { hubAbi } from "@tributary/inbox/hubAbi";
-import { encodeFunctionData, type Hex } from "viem";
+import { encodeFunctionData, parseAbi, type Hex } from "viem";
 import type { RouteSpeed } from "../../src/catalog/routes.ts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import { toInboxTerms } from "../../src/intent/inboxTerms.ts";
@@ -22,7 +22,7 @@ describe("two burns of an inbox in one transaction", () => {
   let home: TestChain;
   let away: TestChain;
   before(async () => {
-    ({ road, home, away } = await openBridgedPair());
+    ({ road, home, away } = await openBridgedPair({ hasDusd: true }));
   });
   after(() => road.close());
 
@@ -84,4 +84,29 @@ describe("two burns of an inbox in one transaction", () => {
     const landedIn = new Set((await road.settlements(intent)).map(({ landed_chain_tx: chainTx }) => chainTx));
     assert.equal(landedIn.size, 1);
   });
+
+  const TRANSMITTER = parseAbi(["function receiveMessage(bytes message, bytes attestation)"]);
+
+  for (const coin of ["dusd", "usdc"] as const)
+    test(`a payment of as many units in ${coin} before the receipt leaves what the bridge gave no payment`, async () => {
+      const intent = await road.create(home);
+      await road.pay(away, intent, 20n * USDC);
+      const proven = async () => (await crossingsOf(intent)).find(({ status }) => status === "attested");
+      await road.until(async () => (await proven()) !== undefined, { isReceiving: false });
+      const { message, attestation } = (await proven()) ?? {};
+      const [side] = road.sides;
+      assert.ok(side);
+      const units = 20n * USDC - 2_600n;
+      const contract = await nextContract(home, stranger);
+      await home.pay(home[coin].address, contract, { amountUnits: units, from: payer });
+      const data = encodeFunctionData({ abi: TRANSMITTER, args: [message as Hex, attestation as Hex] });
+      await callInOneTransaction(home, stranger, [
+        transferCall(home[coin].address, intent.inbox_address, units),
+        { to: side.bridge.transmitter, data },
+      ]);
+      await road.untilLanded(intent, coin === "dusd" ? 1 : 2);
+      await road.tick();
+      const { counted_units: counted } = await road.intent(intent);
+      assert.equal(counted, coin === "dusd" ? 20n * USDC : 20n * USDC + units);
+    });
 });

@@ -75,6 +75,8 @@ export type BridgedRoadOptions = {
   isFast?: boolean;
   /** What a coin of each chain costs in dollars. Absent: unknown. */
   nativeUsd?: string;
+  /** Whether every chain also takes its dollar of 18 decimals, which does not cross. */
+  hasDusd?: boolean;
   db?: Db;
   /** The address of a chain's only provider; the node itself where absent. */
   rpcUrlOf?: (chain: TestChain) => Promise<string>;
@@ -104,8 +106,8 @@ export async function openBridgedRoad(options: BridgedRoadOptions = {}): Promise
   await deployLocalBridge(sides);
   const attestation = await startAttestationServer(sides, { now: () => clock.now().getTime() });
   const rpcUrls = await Promise.all(chains.map(async (chain) => (await options.rpcUrlOf?.(chain)) ?? chain.rpcUrl));
-  const { nativeUsd } = options;
-  const config = bridgedConfig(chains, { sides, rpcUrls, attestationUrl: attestation.url, isFast, nativeUsd });
+  const { nativeUsd, hasDusd } = options;
+  const config = bridgedConfig(chains, { sides, rpcUrls, attestationUrl: attestation.url, isFast, nativeUsd, hasDusd });
   const log = pino({ level: "silent" });
   const openWorld = (): World => ({
     config,
@@ -230,11 +232,12 @@ type BridgeParts = {
   attestationUrl: string;
   isFast: boolean;
   nativeUsd: string | undefined;
+  hasDusd?: boolean | undefined;
 };
 
 function bridgedConfig(
   chains: readonly TestChain[],
-  { sides, rpcUrls, attestationUrl, isFast, nativeUsd }: BridgeParts,
+  { sides, rpcUrls, attestationUrl, isFast, nativeUsd, hasDusd }: BridgeParts,
 ): Config {
   return {
     environment: "test",
@@ -243,7 +246,7 @@ function bridgedConfig(
     database: { kind: "pglite", directory: undefined },
     feeRecipient: DEV_ACCOUNTS.feeRecipient.address,
     chains: chains.map((chain, index) =>
-      bridgedChain(chain, { index, bridge: sides[index]?.bridge, rpcUrl: rpcUrls[index], isFast, nativeUsd }),
+      bridgedChain(chain, { index, bridge: sides[index]?.bridge, rpcUrl: rpcUrls[index], isFast, nativeUsd, hasDusd }),
     ),
     bridge: { attestationUrl, fastFeePpmMax: 500 },
     defaultRail: "chain0:usdc",
@@ -251,16 +254,18 @@ function bridgedConfig(
   };
 }
 
-type ChainParts = Pick<BridgeParts, "isFast" | "nativeUsd"> & {
+type ChainParts = Pick<BridgeParts, "isFast" | "nativeUsd" | "hasDusd"> & {
   index: number;
   bridge: BridgeSide["bridge"] | undefined;
   rpcUrl?: string | undefined;
 };
 
+const DUSD = { symbol: "DUSD", slug: "dusd", decimals: 18, minimumUnits: 0n, isOrigin: true, isRail: true } as const;
+
 /** A chain whose USDC crosses. */
 export function bridgedChain(
   chain: TestChain,
-  { index, bridge, rpcUrl, isFast, nativeUsd }: ChainParts,
+  { index, bridge, rpcUrl, isFast, nativeUsd, hasDusd = false }: ChainParts,
 ): EvmChainConfig {
   return {
     ...TEST_CHAIN_CONFIG,
@@ -284,6 +289,7 @@ export function bridgedChain(
         isRail: true,
         bridge: "cctp-v2",
       },
+      ...(hasDusd ? [{ ...DUSD, address: chain.dusd.address }] : []),
     ],
     ...(bridge && { cctp: bridge }),
   };

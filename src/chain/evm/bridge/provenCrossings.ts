@@ -1,7 +1,8 @@
 import { solanaCctpDomain } from "@tributary/inbox/cctpV2Chains";
 import { encodeKey } from "@tributary/inbox/solana/keys";
-import { decodeAbiParameters, hexToBytes, parseAbiItem, toEventSelector, type Hex } from "viem";
+import { decodeAbiParameters, hexToBytes, parseAbiItem, toEventSelector, zeroAddress, type Hex } from "viem";
 import { ProviderFailed, type ProvenCrossing } from "../../reader.ts";
+import { TRANSFER_TOPIC } from "../filter/parseTransfers.ts";
 
 // What the events of Circle's CCTP v2 contracts show of a transaction. Only the configured contracts count: anybody can
 // emit these events.
@@ -42,12 +43,13 @@ type Log = Readonly<Record<string, unknown>>;
  * Throws ProviderFailed when an event of the bridge is malformed.
  */
 export function parseProvenCrossings(logs: readonly unknown[], contracts: BridgeContracts): ProvenCrossing[] {
-  return logs.flatMap((entry) => {
+  return logs.flatMap((entry, place) => {
     const log = entry as Log;
     const topics = Array.isArray(log["topics"]) ? (log["topics"] as unknown[]) : [];
     const address = String(log["address"]).toLowerCase();
     if (address === contracts.messenger && topics[0] === BURN_TOPIC) return [parseBurn(log, topics)];
-    if (address === contracts.transmitter && topics[0] === RECEIPT_TOPIC) return parseMint(log, topics, contracts);
+    if (address === contracts.transmitter && topics[0] === RECEIPT_TOPIC)
+      return parseMint(log, topics, contracts).map((mint) => ({ ...mint, identity: findGiven(logs, place, mint) }));
     return [];
   });
 }
@@ -83,6 +85,21 @@ function parseMint(log: Log, topics: readonly unknown[], contracts: BridgeContra
       feeUnits,
     },
   ];
+}
+
+/**
+ * The identity of the transfer by which a bridge gave what its receipt names: the last one before the receipt, because
+ * nothing but the bridge and its token runs between the two. Anybody can transfer as many units to the same inbox in
+ * the same transaction, of another token too.
+ */
+function findGiven(logs: readonly unknown[], place: number, { recipient, units }: ProvenCrossing): string | undefined {
+  if (recipient === undefined) return undefined;
+  const given = logs.slice(0, place).findLastIndex((entry) => {
+    const { topics, data } = entry as Log;
+    if (!Array.isArray(topics) || topics[0] !== TRANSFER_TOPIC || !/^0x[0-9a-f]{64}$/i.test(String(data))) return false;
+    return toAddress(topics[1]) === zeroAddress && toAddress(topics[2]) === recipient && BigInt(String(data)) === units;
+  });
+  return given < 0 ? undefined : String(given);
 }
 
 function decode(inputs: Parameters<typeof decodeAbiParameters>[0], log: Log): readonly unknown[] {

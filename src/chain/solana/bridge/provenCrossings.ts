@@ -19,10 +19,10 @@ const OWNER = 0;
 
 /** The mints among the transfers of a transaction. */
 export function toProvenMints(transfers: readonly AccountTransfer[]): ProvenCrossing[] {
-  return transfers.flatMap(({ to: recipient, units, mint }) => {
+  return transfers.flatMap(({ to: recipient, units, identity, mint }) => {
     if (mint?.foreignSender === undefined) return [];
     const { name, foreignSender, feeUnits } = mint;
-    return [{ direction: "in", name, sender: undefined, foreignSender, recipient, units, feeUnits }];
+    return [{ direction: "in", name, sender: undefined, foreignSender, recipient, units, feeUnits, identity }];
   });
 }
 
