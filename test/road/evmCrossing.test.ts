@@ -221,7 +221,7 @@ describe("paying on an EVM chain and settling on Solana", () => {
     assert.deepEqual([counted, status], [100n * USDC, "active"]);
   });
 
-  test("D41 what a stranger crosses out of the inbox before it is issued counts once", async () => {
+  const beforeIssued = (isSettled: boolean) => async () => {
     const intent = await road.createOnSolana({ priceUnits: 150_000_000, oneTime: true });
     const address = computeInboxAddress(toInboxTerms(intent), currentHub);
     await road.payOnEvm({ address }, 100n * USDC);
@@ -229,7 +229,11 @@ describe("paying on an EVM chain and settling on Solana", () => {
     await fetch(`${road.attestation.url}/v2/messages/0?transactionHash=${burnTx}`);
     road.advance(60_000);
     road.solana.control.send([payer], [openAs(payer, intent)]);
-    road.solana.control.send([payer], [await receiptOf(intent, payer.address, burnTx)]);
+    const { solana } = intentRecordWithRoutes(intent, await routesOf(intent), road.world.config).inboxTerms;
+    assert.ok(solana);
+    const settle = buildSettle([computeSolanaInbox(solanaTermsFromWire(solana), solana)]);
+    const receipt = await receiptOf(intent, payer.address, burnTx);
+    await sendVersion1(road.solana, { payer, instructions: isSettled ? [receipt, settle] : [receipt] });
     const movements = () =>
       road.db.root.selectFrom("movement").selectAll().where("intent_id", "=", intent.id).execute();
     await road.until(async () => (await movements()).length > 0);
@@ -239,7 +243,9 @@ describe("paying on an EVM chain and settling on Solana", () => {
     const { counted_units: counted, status } = await road.intent(intent);
     assert.deepEqual([counted, status], [100n * USDC, "active"]);
     await road.untilLanded(intent);
-  });
+  };
+  test("D41 what a stranger crosses out of the inbox before it is issued counts once", beforeIssued(false));
+  test("D41 and so does what he settles in the transaction that receives it", beforeIssued(true));
 
   test("two burns of one inbox land both, in one settlement on Solana or in two", async () => {
     const intent = await road.createOnSolana();

@@ -153,12 +153,13 @@ describe("paying on Solana and settling on an EVM chain", () => {
     assert.equal((await road.intent(intent)).counted_units, 50n * USDC);
   });
 
-  test("D41 what a stranger crosses out of the inbox before it is issued counts once", async () => {
+  const beforeIssued = (isBehind: boolean) => async () => {
     const intent = await road.create({ priceUnits: 150_000_000, oneTime: true });
     const { inbox } = await inboxOf(intent);
     road.pay(inbox, 100n * USDC);
     const burnTx = burnAsStranger(inbox);
     await receiveAsStranger(burnTx);
+    if (isBehind) await road.home.mine(100);
     await road.until(async () => (await road.balances(intent)).inbox === 0n || (await movements(intent)).length > 0);
     assert.equal((await road.issue(intent)).address, inbox.address);
     // A balance that differs leads to everything that ever came in.
@@ -171,7 +172,9 @@ describe("paying on Solana and settling on an EVM chain", () => {
     const { counted_units: counted, status } = await road.intent(intent);
     assert.deepEqual([counted, status], [100n * USDC, "active"]);
     await road.untilLanded(intent);
-  });
+  };
+  test("D41 what a stranger crosses out of the inbox before it is issued counts once", beforeIssued(false));
+  test("D41 and so does what arrives while the chain is behind", beforeIssued(true));
 
   test("D41 what a payer bridges to the EVM inbox himself is a deposit there", async () => {
     const intent = await road.create();

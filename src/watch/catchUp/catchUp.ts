@@ -3,6 +3,7 @@ import { ProviderFailed, type BlockRange, type ChainReader } from "../../chain/r
 import { watchedTokens } from "../../catalog/catalog.ts";
 import { nearBlocks } from "../blockTime.ts";
 import { getChainMemory } from "../chainMemory.ts";
+import { storeBurningInboxes } from "../inboxes/burningInboxes.ts";
 import { movementKey } from "../movement.ts";
 import { isRangeTooLarge, mayBeRangeTooLarge, readFilteredRange, type FilteredRange } from "./readRange.ts";
 import { inboxFilter, applySegment, type ChainSegment, type WatchWorld } from "../store/applySegment.ts";
@@ -194,6 +195,7 @@ class RangeQueue {
     const found = await this.#chain.providers.ask(
       trackSoundness(this.#world, this.#chain, { reading: "ranges", work }),
     );
+    await storeBurningInboxes(this.#world, this.#chain.caip2, found.located);
     this.#size.adjust(range, found.scannedCount);
     return found;
   }
