@@ -19,11 +19,11 @@ export async function searchPayments(world: SearchWorld, accountId: string, text
   // PostgreSQL refuses this character, and no stored text has it.
   if (query === "" || query.includes("\0")) return [];
   const named = await findNamed(world, query);
+  // Each is looked up by its id: a planner without statistics would go through the account's own intents.
   const { rows: found } = await sql<IntentRow>`
-    select ${sql.raw(intentColumns("intent"))} from intent
-    where id = any(${array(named, "text")}) and account_id = ${accountId} order by seq desc limit ${FOUND_MAX}`.execute(
-    world.db.root,
-  );
+    select ${sql.raw(intentColumns("intent"))} from unnest(${array(named, "text")}) as named (id)
+      cross join lateral (select * from intent where intent.id = named.id offset 0) as intent
+    where intent.account_id = ${accountId} order by intent.seq desc limit ${FOUND_MAX}`.execute(world.db.root);
   if (found.length > 0 || query.length > 200) return found;
   return (await listIntents(world, { accountId, limit: FOUND_MAX, merchantReference: query })).intents;
 }
