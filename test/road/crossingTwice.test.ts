@@ -7,6 +7,7 @@ import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import { toInboxTerms } from "../../src/intent/inboxTerms.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
 import { settlementRecord } from "../../src/settlement/settlementRecord.ts";
+import { verifyWithProvider } from "../../src/watch/providers/verifyWithProvider.ts";
 import { bridgeCall } from "../support/bridgeCall.ts";
 import { openBridgedPair, type BridgedRoad } from "../support/bridgedRoad.ts";
 import type { TestChain } from "../support/chain.ts";
@@ -109,4 +110,23 @@ describe("two burns of an inbox in one transaction", () => {
       const { counted_units: counted } = await road.intent(intent);
       assert.equal(counted, coin === "dusd" ? 20n * USDC : 20n * USDC + units);
     });
+
+  test("a second provider does not confirm as a payment what a bridge gave", async () => {
+    const intent = await road.create(home);
+    await road.pay(away, intent, 20n * USDC);
+    await road.untilLanded(intent);
+    const mint = await road.db.root
+      .selectFrom("movement")
+      .selectAll()
+      .where("intent_id", "=", intent.id)
+      .where("chain", "=", home.caip2)
+      .where("direction", "=", "in")
+      .executeTakeFirstOrThrow();
+    const [reader] = road.world.chains.get(home.caip2)?.readers ?? [];
+    assert.ok(reader);
+    assert.equal((await verifyWithProvider(reader, mint, [])).verdict, "confirms");
+    // As it is recorded where a provider leaves the last log out of the receipt.
+    const { verdict, reason } = await verifyWithProvider(reader, { ...mint, explained_by: null }, []);
+    assert.deepEqual([verdict, reason], ["denies", "bridged"]);
+  });
 });

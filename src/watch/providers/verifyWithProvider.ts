@@ -1,4 +1,4 @@
-import { ProviderFailed, type ChainReader } from "../../chain/reader.ts";
+import { ProviderFailed, type ChainReader, type TransactionProof } from "../../chain/reader.ts";
 import { filterInboxTransfers, type MovementRow } from "../movement.ts";
 
 // Verifies one movement with one provider: the current block at its height, the transaction's proof, and the block's
@@ -10,7 +10,7 @@ export type ProviderVerdict = {
    */
   verdict: "confirms" | "denies" | "lacks";
   /** The difference, where it denies. */
-  reason: "other_block" | "not_mined" | "mined_elsewhere" | "reverted" | "no_transfer" | null;
+  reason: "other_block" | "not_mined" | "mined_elsewhere" | "reverted" | "no_transfer" | "bridged" | null;
   /** The provider's heights; -1 for a tag without an answer. */
   latest: bigint;
   safe: bigint;
@@ -104,7 +104,20 @@ async function findingsOf(reader: ChainReader, movements: readonly MovementRow[]
         seen.amountUnits === movement.amount_units,
     );
   const confirmed = { ...CONFIRMED, timestampS: block.timestampS };
-  return movements.map((movement) => (isShown(movement) ? confirmed : createDenial("no_transfer")));
+  return movements.map((movement) => {
+    if (!isShown(movement)) return createDenial("no_transfer");
+    const mayBeGiven = movement.explained_by === null && movement.counterparty === reader.mintSender;
+    return mayBeGiven && isGiven(proof, movement) ? createDenial("bridged") : confirmed;
+  });
+}
+
+/**
+ * Whether a bridge gave what the movement's own inbox burned. A provider that leaves out the bridge's log shows it
+ * as a payment, which counted already where it was burned.
+ */
+function isGiven({ crossings }: TransactionProof, { inbox, identity }: MovementRow): boolean {
+  const given = crossings?.() ?? [];
+  return given.some((each) => each.direction === "in" && each.identity === identity && each.sender === inbox);
 }
 
 function createDenial(reason: NonNullable<ProviderVerdict["reason"]>): MovementFinding {
