@@ -168,7 +168,11 @@ export async function stopPayoutChange(
 /** Makes the changes whose time has come, and returns their number. One that the chains no longer allow is stopped. */
 export async function applyDueChanges(world: ChangeWorld): Promise<number> {
   const accounts = await listDueAccounts(world.db, { now: world.clock.now(), limit: ROUND_MAX });
-  for (const accountId of accounts) await applyDueChange(world, accountId);
+  const errors: unknown[] = [];
+  for (const accountId of accounts)
+    await applyDueChange(world, accountId).catch((error: unknown) => errors.push(error));
+  // One account delays no other.
+  if (errors.length > 0) throw errors[0];
   return accounts.length;
 }
 
