@@ -67,7 +67,7 @@ function transfer(direction: "in" | "out", more: Partial<InboxTransfer> = {}): I
 function explain(transfers: readonly InboxTransfer[], logs: readonly unknown[]) {
   const crossings = () => parseProvenCrossings(logs, CONTRACTS);
   const proof = { ...createProof({ ...TX, succeeded: true, logIndexFirst: 0, logCount: 9 }), crossings };
-  return assignIdentities(transfers, [proof]).map(({ crossing }) => crossing);
+  return assignIdentities(transfers, [proof], ZERO).map(({ crossing }) => crossing);
 }
 
 test("a burn by an inbox to itself explains the transfer out", () => {
@@ -120,6 +120,16 @@ test("a transfer of new tokens needs a proof where a bridge mints", () => {
   const known = { ...transfer("in"), identity: "0" };
   deepEqual(chainTxsToProve([known], ZERO), ["0xtx"]);
   deepEqual(chainTxsToProve([known], undefined), []);
+});
+
+test("a mint or a burn whose proof a provider leaves out is not recorded, though its place is known", () => {
+  const mint = { ...transfer("in"), identity: "0" };
+  const burn = { ...transfer("out"), identity: "0" };
+  for (const each of [mint, burn]) throws(() => assignIdentities([each], [], ZERO), ProviderFailed);
+  const elsewhere = createProof({ ...TX, blockHash: "0xother", succeeded: true, logIndexFirst: 0, logCount: 9 });
+  for (const each of [mint, burn]) throws(() => assignIdentities([each], [elsewhere], ZERO), ProviderFailed);
+  const plain = { ...transfer("in"), counterparty: MINTER, identity: "0" };
+  equal(assignIdentities([plain], [], ZERO).length, 1, "a plain transfer needs none");
 });
 
 test("a mint from a domain that this release does not know is one when the published messenger sent its message", () => {

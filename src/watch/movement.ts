@@ -74,12 +74,11 @@ export function distinctChainTxs(candidates: readonly InboxTransfer[]): string[]
  * recognize crossings. `mintSender`: of the reader.
  */
 export function chainTxsToProve(transfers: readonly InboxTransfer[], mintSender: string | undefined): string[] {
-  return distinctChainTxs(
-    transfers.filter(
-      ({ identity, direction, counterparty }) =>
-        identity === undefined || direction === "out" || counterparty === mintSender,
-    ),
-  );
+  return distinctChainTxs(transfers.filter((transfer) => needsProof(transfer, mintSender)));
+}
+
+function needsProof({ identity, direction, counterparty }: InboxTransfer, mintSender: string | undefined): boolean {
+  return identity === undefined || direction === "out" || counterparty === mintSender;
 }
 
 /** Adds what the hub paid on. `transfers`: all of the watched tokens in the blocks of the candidates. */
@@ -101,11 +100,13 @@ export function attachBatches(
 
 /**
  * Identifies each transfer, by its transaction's proof where necessary. Throws ProviderFailed when a proof is missing
- * or names another block, because the provider's answers are then inconsistent and must not be recorded.
+ * or names another block, because the provider's answers are then inconsistent and must not be recorded: without its
+ * proof a mint would be a payment, and a burn a loss. `mintSender`: of the reader.
  */
 export function assignIdentities(
   inboxTransfers: readonly InboxTransfer[],
   proofs: readonly TransactionProof[],
+  mintSender: string | undefined,
 ): LocatedTransfer[] {
   const proofOf = new Map(proofs.map((proof) => [proof.chainTx, proof]));
   // Repeated transfers in one answer count once.
@@ -113,6 +114,7 @@ export function assignIdentities(
   const paymentsOf = new Map<string, BatchPayments>();
   const crossingsOf = new Map<string, ProvenCrossing[]>();
   for (const transfer of inboxTransfers) {
+    if (needsProof(transfer, mintSender)) requireProof(proofOf.get(transfer.chainTx), transfer);
     const identity = transfer.identity ?? proveIdentity(proofOf.get(transfer.chainTx), transfer);
     const batch = transfer.direction === "out" ? findBatch(transfer) : undefined;
     const key = `${transfer.chainTx}/${identity}/${transfer.direction}`;
@@ -166,16 +168,23 @@ function mayEndAt({ direction, sender, foreignSender, recipient }: ProvenCrossin
   return recipient === inbox && (sender === inbox || foreignSender !== undefined);
 }
 
-function proveIdentity(
+function proveIdentity(proof: TransactionProof | undefined, transfer: InboxTransfer): string {
+  const identity = requireProof(proof, transfer).identityAt(transfer.place);
+  if (identity === undefined)
+    throw new ProviderFailed("unknown_block", `the proof of ${transfer.chainTx} contradicts its transfers`);
+  return identity;
+}
+
+/** Throws ProviderFailed for one that is missing, or of another block. */
+function requireProof(
   proof: TransactionProof | undefined,
-  { chainTx, blockHash, blockNumber, place }: InboxTransfer,
-): string {
-  const identity = proof?.identityAt(place);
+  { chainTx, blockHash, blockNumber }: InboxTransfer,
+): TransactionProof {
   if (proof?.blockHash === blockHash && proof.blockNumber !== blockNumber)
     throw new ProviderFailed("contradictory", `the proof of ${chainTx} names another number of its block`);
-  if (proof === undefined || proof.blockHash !== blockHash || !proof.succeeded || identity === undefined)
+  if (proof === undefined || proof.blockHash !== blockHash || !proof.succeeded)
     throw new ProviderFailed("unknown_block", `the proof of ${chainTx} contradicts its transfers`);
-  return identity;
+  return proof;
 }
 
 /** Whether a transfer is the recorded movement: place and amount alone may be those of another inbox. */

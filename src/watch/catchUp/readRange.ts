@@ -78,7 +78,7 @@ export async function readFilteredRange(
   const { blocks, proofs } = await blocksWithProofs(reader, numbers, chainTxsToProve(candidates, reader.mintSender));
   const end = requireEndBlock(reader, { range, end: blocks[0], endHash: lastBlockHash });
   assertBlocksMatch(reader, unproven, blocks);
-  return { range, end, located: assignIdentities(candidates, proofs), scannedCount };
+  return { range, end, located: assignIdentities(candidates, proofs, reader.mintSender), scannedCount };
 }
 
 async function filterTransfers(

@@ -141,7 +141,8 @@ export async function locateWithProvider(
 ): Promise<LocatedTransfer[]> {
   if (candidates.length === 0) return [];
   const chainTxs = chainTxsToProve(candidates, reader.mintSender);
-  const located = assignIdentities(candidates, chainTxs.length === 0 ? [] : await reader.proofs(chainTxs));
+  const proofs = chainTxs.length === 0 ? [] : await reader.proofs(chainTxs);
+  const located = assignIdentities(candidates, proofs, reader.mintSender);
   await storeBurningInboxes(world, reader.caip2, located);
   return located;
 }
