@@ -119,8 +119,8 @@ export const mutants: readonly Mutant[] = [
     patches: [
       {
         path: "src/watch/movement.ts",
-        search: "const identity = proof?.identityAt(place);",
-        replace: `const identity = proof ? "0" : undefined;`,
+        search: "const identity = requireProof(proof, transfer).identityAt(transfer.place);",
+        replace: `const identity = requireProof(proof, transfer) ? "0" : undefined;`,
       },
     ],
   },
@@ -130,8 +130,8 @@ export const mutants: readonly Mutant[] = [
     patches: [
       {
         path: "src/watch/movement.ts",
-        search: "const identity = proof?.identityAt(place);",
-        replace: "const identity = proof ? String(place) : undefined;",
+        search: "const identity = requireProof(proof, transfer).identityAt(transfer.place);",
+        replace: "const identity = requireProof(proof, transfer) ? String(transfer.place) : undefined;",
       },
     ],
   },
