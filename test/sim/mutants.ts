@@ -241,17 +241,6 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
-    name: "no-better-pay",
-    bug: "A stuck transaction never gets a higher fee.",
-    patches: [
-      {
-        path: "src/chain/evm/send/processOutgoingTransactions.ts",
-        search: "isOurs && isStuck(world, outgoing) ?",
-        replace: "isOurs && world === undefined ?",
-      },
-    ],
-  },
-  {
     name: "bytes-are-forgotten",
     bug: "Signed bytes are broadcast only once.",
     patches: [
