@@ -53,7 +53,7 @@ export async function readRowProblems(world: RowWorld) {
     listProcesses(db, world.clock.now()),
     listPayoutChanges(world),
   ]);
-  const found = {
+  return {
     held,
     differences,
     unreadable,
@@ -64,8 +64,8 @@ export async function readRowProblems(world: RowWorld) {
     expiring,
     rewind,
     processes,
+    changes,
   };
-  return { ...found, changes };
 }
 
 /** Intents whose movements a station could not process, by chain, with the lowest of them. */

@@ -99,7 +99,7 @@ export type SolanaCrossingRoad = {
   close(): Promise<void>;
 };
 
-export type SolanaCrossingOptions = Pick<SolanaRoadOptions, "priming" | "db"> & {
+export type SolanaCrossingOptions = Pick<SolanaRoadOptions, "priming" | "db" | "rpcUrls"> & {
   /** Whether Solana is so slow to be final that a fast crossing is worth its fee. Default true. */
   isFast?: boolean;
 };
@@ -151,7 +151,9 @@ export async function openSolanaCrossing(options: SolanaCrossingOptions = {}): P
     ),
   );
   solana.control.finalize();
-  const config = crossingConfig({ home, side, solana, payer, attestationUrl: attestation.url, isFast, options });
+  const rpcUrls = (await options.rpcUrls?.(solana.url)) ?? [solana.url];
+  const { url: attestationUrl } = attestation;
+  const config = crossingConfig({ home, side, solana, payer, rpcUrls, attestationUrl, isFast, options });
   const log = pino({ level: process.env["ROAD_LOG"] ?? "silent" });
   const bridge = openAttestationClient(attestation.url);
   const [evmConfig, solanaChainConfig] = config.chains as [Parameters<typeof openEvmChain>[0], SolanaChainConfig];
@@ -302,14 +304,15 @@ type ConfigParts = {
   side: BridgeSide;
   solana: LocalSolana;
   payer: Keypair;
+  rpcUrls: readonly string[];
   attestationUrl: string;
   isFast: boolean;
   options: SolanaCrossingOptions;
 };
 
-function crossingConfig({ home, side, solana, payer, attestationUrl, isFast, options }: ConfigParts): Config {
-  const { priming } = options;
-  const base = solanaConfig(solana, payer, { rpcUrls: [solana.url], priming });
+function crossingConfig({ home, side, solana, payer, attestationUrl, isFast, ...given }: ConfigParts): Config {
+  const { rpcUrls, options } = given;
+  const base = solanaConfig(solana, payer, { rpcUrls, priming: options.priming });
   const [cluster] = base.chains as [SolanaChainConfig];
   const bridged: SolanaChainConfig = {
     ...cluster,

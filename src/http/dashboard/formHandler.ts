@@ -58,7 +58,7 @@ export function addForm(
         });
         return typeof answer === "string"
           ? reply.headers(PRIVATE_HEADERS).redirect(answer, 303)
-          : { ...answer, isAnswer: true };
+          : { ...answer, isFollowed: false };
       });
     },
     handler: () => undefined,

@@ -7,12 +7,35 @@ import { toWholeSeconds } from "../checks/checkRateLimit.ts";
 import { readBody } from "../checks/readBody.ts";
 import type { HttpContext } from "../httpContext.ts";
 import { isForeignRequest, PRIVATE_HEADERS, setPageCookie } from "../pages/pageFiles.ts";
+import type { World } from "../../world.ts";
 import { toClientNetwork } from "../rate/clientNetwork.ts";
 import { COOKIE, DASHBOARD_PATH, readSession, sendSignIn, type Exchange } from "./dashboardContext.ts";
 import type { SignInProblem } from "@tributary/dashboard/merchant/frame";
 
 const SIGN_INS_PER_MINUTE = 10;
 const BODY_BYTES_MAX = 2_048;
+
+/** How somebody proves who he is; `open` returns the cookie's value. */
+type WayIn = {
+  readonly open: (world: World, form: URLSearchParams) => Promise<string>;
+  /** What the page says when he does not. */
+  readonly refusal: SignInProblem;
+};
+
+const BY_KEY: WayIn = {
+  open: (world, form) => openSession(world, (form.get("key") ?? "").trim()),
+  refusal: "refused",
+};
+
+const BY_WALLET: WayIn = {
+  open: (world, form) =>
+    openWalletSession(world, {
+      nonce: form.get("nonce") ?? "",
+      signature: form.get("signature") ?? "",
+      accountId: form.get("account") ?? undefined,
+    }),
+  refusal: "noMember",
+};
 
 /** Signing in by a key, and out. Both are forms of our own pages, which work without JavaScript. */
 export function addSignInRoutes(server: FastifyInstance, context: HttpContext): void {
@@ -25,7 +48,7 @@ export function addSignInRoutes(server: FastifyInstance, context: HttpContext): 
   server.route({
     method: "POST",
     url: `${DASHBOARD_PATH}/sign-in`,
-    onRequest: async (request, reply) => signIn(context, { request, reply }),
+    onRequest: async (request, reply) => signIn(context, { request, reply }, BY_KEY),
     handler: () => undefined,
   });
   addWalletRoutes(server, context);
@@ -47,14 +70,7 @@ function addWalletRoutes(server: FastifyInstance, context: HttpContext): void {
   server.route({
     method: "POST",
     url: `${DASHBOARD_PATH}/sign-in/wallet`,
-    onRequest: async (request, reply) =>
-      signIn(context, { request, reply }, (form) =>
-        openWalletSession(context.world, {
-          nonce: form.get("nonce") ?? "",
-          signature: form.get("signature") ?? "",
-          accountId: form.get("account") ?? undefined,
-        }),
-      ),
+    onRequest: async (request, reply) => signIn(context, { request, reply }, BY_WALLET),
     handler: () => undefined,
   });
 }
@@ -71,15 +87,9 @@ async function sendChallenge({ world, perVisitor }: HttpContext, { request, repl
   return reply.headers({ ...PRIVATE_HEADERS, "content-type": "application/json" }).send(JSON.stringify(challenge));
 }
 
-async function signIn(
-  context: HttpContext,
-  exchange: Exchange,
-  open: (form: URLSearchParams) => Promise<string> = (form) =>
-    openSession(context.world, (form.get("key") ?? "").trim()),
-): Promise<FastifyReply> {
+async function signIn(context: HttpContext, exchange: Exchange, { open, refusal }: WayIn): Promise<FastifyReply> {
   const { request, reply } = exchange;
   const { world } = context;
-  const isByWallet = request.url.includes("/wallet");
   try {
     // Another site's page must not use up the tries of its visitor's network.
     if (isForeignRequest(request, world.config.baseUrl)) return await sendSignIn(context, exchange, "refused");
@@ -87,14 +97,14 @@ async function signIn(
     const allowed = await context.perVisitor.tryAcquire(`dashboard sign-in ${network}`, SIGN_INS_PER_MINUTE);
     if (!allowed.isAllowed) return await sendSignIn(context, exchange, "limited");
     const form = new URLSearchParams((await readBody(request.raw, BODY_BYTES_MAX)).toString("utf8"));
-    const value = await open(form);
+    const value = await open(world, form);
     const isSecure = world.config.baseUrl.startsWith("https:");
     setPageCookie(reply, { name: COOKIE, value, path: DASHBOARD_PATH, maxAgeMs: SESSION_MS, isSecure });
     return await reply.headers(PRIVATE_HEADERS).redirect(DASHBOARD_PATH, 303);
   } catch (error) {
     const problem = problemOf(error);
     if (problem === undefined) throw error;
-    return sendSignIn(context, exchange, problem === "refused" && isByWallet ? "noMember" : problem);
+    return sendSignIn(context, exchange, problem === "refused" ? refusal : problem);
   }
 }
 

@@ -13,14 +13,14 @@ import { clearKeyCache } from "../../merchant/keys/keyCache.ts";
 import { revokeKey } from "../../merchant/keys/revokeKey.ts";
 import { SCOPES } from "../../merchant/keys/scopes.ts";
 import { listKeys } from "../../merchant/listAccounts.ts";
-import { insertKey } from "../../merchant/store.ts";
+import { insertKey, lockKey } from "../../merchant/store.ts";
 import type { HttpContext } from "../httpContext.ts";
 import { readPage } from "../reads/readPage.ts";
 import { DASHBOARD_PATH, pageHandler, type PageRequest } from "./dashboardContext.ts";
 import { addForm, orShowAgain } from "./formHandler.ts";
 
 const PAGE_SIZE = 50;
-/** Keys that one page shows. An account has a handful. */
+/** Keys that the page shows, and beyond which it makes none. An account has a handful. */
 const KEYS_MAX = 500;
 
 type Signed = Pick<PageRequest, "session" | "view">;
@@ -126,6 +126,10 @@ function addKeyPages(server: FastifyInstance, context: HttpContext): void {
           const { accountId, actor } = form.session;
           const scopes = form.fields("scope");
           if (scopes.length === 0) throw new Fault("invalid_request", { message: "Choose at least one scope." });
+          if ((await listKeys(world, { accountId, limit: KEYS_MAX })).length >= KEYS_MAX)
+            throw new Fault("invalid_request", {
+              message: `This page makes at most ${KEYS_MAX} keys. Ask the operator.`,
+            });
           const { row, apiKey } = await prepareKey(world, { accountId, scopes });
           await world.db.transaction(async (tx) => {
             await insertKey(tx, row);
@@ -142,9 +146,9 @@ function addKeyPages(server: FastifyInstance, context: HttpContext): void {
     change: async (form) => {
       const { accountId, actor } = form.session;
       const keyId = form.field("keyId");
-      const own = await listKeys(world, { accountId, limit: KEYS_MAX });
-      if (!own.some(({ key_id: id }) => id === keyId)) throw new Fault("not_found", { message: "No such key." });
       await world.db.transaction(async (tx) => {
+        const key = await lockKey(tx, keyId);
+        if (key?.account_id !== accountId) throw new Fault("not_found", { message: "No such key." });
         await revokeKey(world, keyId, tx);
         await appendAudit(tx, { accountId, at: world.clock.now(), actor, action: "key.revoked", details: { keyId } });
       });

@@ -12,7 +12,7 @@ export const MANAGE_WEBHOOKS = "webhooks:manage";
 
 /** What an account's dashboard shows. */
 export const READ_DASHBOARD = "dashboard:read";
-/** What an account's dashboard changes: its webhook endpoints. No key changes a payout. */
+/** What a key changes in an account's dashboard: webhook endpoints and the checkout's looks, and never a payout. */
 export const MANAGE_DASHBOARD = "dashboard:manage";
 
 /** All scopes of API keys. A key has those that it was created with. */

@@ -1,6 +1,6 @@
 import { h, type Child } from "@tributary/checkout/vnode";
 import { facts, inside, panel } from "../parts/parts.ts";
-import { actionForm, type Manager } from "./endpointForms.ts";
+import { actionForm, type Manager } from "./forms.ts";
 import type { MerchantContext, MerchantPage } from "./frame.ts";
 
 /** How the checkout looks, as it was typed. Empty: the default. */

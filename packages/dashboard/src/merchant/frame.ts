@@ -41,8 +41,8 @@ export type MerchantPage = {
   readonly section: Section | null;
   readonly query?: string;
   readonly content: readonly Child[];
-  /** The answer to a form: no look at its address shows it again. */
-  readonly isAnswer?: boolean;
+  /** False where an open page stays as it is: the answer to a form stands nowhere else. Default true. */
+  readonly isFollowed?: boolean;
 };
 
 const PATHS: Readonly<Record<Section, string>> = {
@@ -73,7 +73,7 @@ export function drawMerchantPage(context: MerchantContext, viewer: Viewer, page:
         { id: "main", tabindex: "-1" },
         h("div.top", {}, h("h1", {}, page.title), searchForm(context, page.query ?? "")),
         // Stays empty while the page is up to date. The script writes here.
-        page.isAnswer !== true && h("p.err", { id: "follow", role: "status", "data-lost": t.text("follow.lost") }),
+        page.isFollowed !== false && h("p.err", { id: "follow", role: "status", "data-lost": t.text("follow.lost") }),
         page.content,
       ),
     ),

@@ -1,7 +1,7 @@
 import { h, type Child } from "@tributary/checkout/vnode";
 import { command, idText, inside, moment, panel } from "../parts/parts.ts";
 import { wideTable } from "../parts/table.ts";
-import { actionForm, type Manager } from "./endpointForms.ts";
+import { actionForm, type Manager } from "./forms.ts";
 import type { MerchantContext, MerchantPage } from "./frame.ts";
 import { stateTag } from "./payments.ts";
 

@@ -1,7 +1,7 @@
 import { h, type Child, type VElement } from "@tributary/checkout/vnode";
 import { facts, inside, moment, panel } from "../parts/parts.ts";
 import { wideTable } from "../parts/table.ts";
-import { actionForm, type Manager } from "./endpointForms.ts";
+import { actionForm, type Manager } from "./forms.ts";
 import type { MerchantContext, MerchantPage } from "./frame.ts";
 import { stateTag } from "./payments.ts";
 import { walletPlace } from "./walletPlace.ts";
@@ -58,7 +58,7 @@ export function payoutPage(context: MerchantContext, data: PayoutPageData): Merc
     ),
   ];
   // Followed, a page would lose the wallets that its script offers.
-  return { title: t.text("nav.payout"), section: "payout", content, isAnswer: true };
+  return { title: t.text("nav.payout"), section: "payout", content, isFollowed: false };
 }
 
 function changeFacts(change: PayoutChangeView["change"]): VElement {

@@ -1,7 +1,7 @@
 import { h, type Attributes, type Child, type VElement } from "@tributary/checkout/vnode";
 import { idText, inside, moment, panel } from "../parts/parts.ts";
 import { wideTable } from "../parts/table.ts";
-import { actionForm, type Manager } from "./endpointForms.ts";
+import { actionForm, type Manager } from "./forms.ts";
 import type { MerchantContext, MerchantPage } from "./frame.ts";
 
 export type MemberView = {

@@ -1,7 +1,8 @@
 import { h, type Child, type VElement } from "@tributary/checkout/vnode";
 import { facts, idText, inside, moment, panel } from "../parts/parts.ts";
 import { wideTable } from "../parts/table.ts";
-import { actionForm, endpointFields, secretNote, type EndpointInput, type Manager } from "./endpointForms.ts";
+import { endpointFields, secretNote, type EndpointInput } from "./endpointFields.ts";
+import { actionForm, type Manager } from "./forms.ts";
 import type { MerchantContext, MerchantPage } from "./frame.ts";
 import { newerLine } from "./newerLine.ts";
 import { stateTag } from "./payments.ts";

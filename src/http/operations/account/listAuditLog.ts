@@ -14,7 +14,7 @@ export const listAuditLog = defineOperation({
   path: "/api/v1/audit-log",
   group: "Account",
   summary: "List who changed what",
-  description: `Changes of the team, the keys, the payout and the webhook endpoints that were made in the dashboard, newest first, and of the payout by the operator.
+  description: `Changes of the team, the keys, the payout and the webhook endpoints that were made in the dashboard, newest first, and the operator's changes of the payout where changes wait.
 Entries are permanent: the database refuses to change or delete one.`,
   isExtension: true,
   scopes: [READ_DASHBOARD],
