@@ -78,7 +78,7 @@ class CapturingDatabase {
 }
 
 /** Parameters that differ per call: identifiers, addresses and hashes, recognized by their format. */
-const UNIQUE = /^(?:pi_|evt_)[0-9a-z]{26}$|^\\x[0-9a-f]{64}$|^0x[0-9a-f]{64}$/;
+const UNIQUE = /^(?:pi_|evt_)[0-9a-z]{26}$|^\\x(?:[0-9a-f]{32}){1,2}$|^0x[0-9a-f]{64}$/;
 
 /** Columns of the same format whose values all intents of a rail share. */
 const SHARED_COLUMNS: readonly string[] = ["routes_root", "route_set"];
@@ -144,6 +144,6 @@ function pgbenchExpression(value: string, number: number): string {
   const [prefix = ""] = /^(?:pi_|evt_|\\x|0x)/.exec(value) ?? [];
   const digits = `md5(:v${number}::text) || md5(:v${number}::text)`;
   const length = value.length - prefix.length;
-  if (prefix === "\\x") return `decode(${digits}, 'hex')`;
+  if (prefix === "\\x") return `decode(substr(${digits}, 1, ${length}), 'hex')`;
   return `'${prefix}' || substr(${digits}, 1, ${length})`;
 }
