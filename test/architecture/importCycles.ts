@@ -1,4 +1,4 @@
-import type { Codebase, Violation } from "./codebase.ts";
+import { isTest, type Codebase, type Violation } from "./codebase.ts";
 
 // Type imports count as well: files in a type cycle cannot be read one after the other.
 
@@ -22,6 +22,62 @@ export function noImportCycles(codebase: Codebase): Violation[] {
     path: cycle[0] ?? "",
     message: `Import cycle: ${cycle.join(" → ")}. Move the shared code into a file that imports none of these.`,
   }));
+}
+
+/** A place of src, and its imports from another one. */
+export type PlaceImport = { from: string; to: string; files: readonly string[] };
+
+/**
+ * The groups of places that import each other in a circle, each with the imports inside of it. A place is a folder
+ * without folders, or a file beside folders: such a file stands for itself, as types that a station's folders share do.
+ */
+export function findFolderCircles(codebase: Codebase): PlaceImport[][] {
+  const imports = listPlaceImports(codebase);
+  const places = [...new Set(imports.map(({ from }) => from))];
+  const reached = new Map(places.map((place) => [place, reachableFrom(place, imports)]));
+  const isMutual = (one: string, other: string) => reached.get(one)?.has(other) && reached.get(other)?.has(one);
+  const circles = Map.groupBy(
+    places.filter((place) => isMutual(place, place)),
+    (place) => places.find((other) => isMutual(place, other)),
+  );
+  return [...circles.values()].map((members) =>
+    imports.filter(({ from, to }) => members.includes(from) && members.includes(to)),
+  );
+}
+
+function listPlaceImports({ sources }: Codebase): PlaceImport[] {
+  const ours = sources.filter(({ path }) => path.startsWith("src/") && !isTest(path));
+  const folders = new Set(ours.map(({ path }) => folderOf(path)));
+  const parents = new Set([...folders].map(folderOf));
+  const placeOf = (path: string) => (parents.has(folderOf(path)) ? path : folderOf(path));
+  const crossing = ours.flatMap(({ path, imports }) =>
+    imports.flatMap(({ target }) =>
+      target?.startsWith("src/") && placeOf(target) !== placeOf(path)
+        ? [{ from: placeOf(path), to: placeOf(target), file: `${path} → ${target}` }]
+        : [],
+    ),
+  );
+  return [...Map.groupBy(crossing, ({ from, to }) => `${from} ${to}`).values()].flatMap((group) => {
+    const [first] = group;
+    return first ? [{ from: first.from, to: first.to, files: group.map(({ file }) => file) }] : [];
+  });
+}
+
+function folderOf(path: string): string {
+  return path.slice(0, path.lastIndexOf("/"));
+}
+
+function reachableFrom(place: string, imports: readonly PlaceImport[]): ReadonlySet<string> {
+  const found = new Set<string>();
+  const open = [place];
+  for (let current = open.pop(); current !== undefined; current = open.pop()) {
+    for (const { from, to } of imports) {
+      if (from !== current || found.has(to)) continue;
+      found.add(to);
+      open.push(to);
+    }
+  }
+  return found;
 }
 
 type SearchState = { targets: ReadonlyMap<string, readonly string[]>; done: Set<string>; found: string[][] };
