@@ -112,6 +112,17 @@ export const DEEP_PARTS: readonly DeepPart[] = [
     seconds: 60,
   })),
   {
+    name: "an upgrade of the database under load",
+    command: ["test/chaos/main.ts", "upgrade"],
+    seconds: 60,
+  },
+  {
+    // .ci/run installs the programs when it runs this part.
+    name: "a primary that Patroni replaces under load",
+    command: ["test/chaos/main.ts", "patroni", "--if-installed"],
+    seconds: 90,
+  },
+  {
     name: "a switchover of the database under load",
     command: ["test/chaos/main.ts", "switchover"],
     seconds: 60,

@@ -10,6 +10,8 @@ export type AcknowledgedIntent = {
   inbox: Hex;
   reference: string;
   priceUnits: number | null;
+  /** What the merchant kept. */
+  response?: unknown;
 };
 
 export type Merchant = { name: string; apiKey: string; accountId: string };
@@ -30,7 +32,7 @@ export class MerchantClients {
   /** Acknowledged intents; clients of several services may share the list. */
   readonly acknowledged: AcknowledgedIntent[];
   readonly counts: RequestCounts = { sent: 0, unanswered: 0, refused: [], notFound: [] };
-  readonly #baseUrl: string;
+  #baseUrl: string;
   readonly #random: SeededRandom;
   readonly #pendingCreates = new Map<Merchant, CreateRequest>();
   #createCount = 0;
@@ -39,6 +41,11 @@ export class MerchantClients {
     this.#baseUrl = baseUrl;
     this.#random = random;
     this.acknowledged = acknowledged;
+  }
+
+  /** Further requests go there, as those of a proxy do that has another target now. */
+  moveTo(baseUrl: string): void {
+    this.#baseUrl = baseUrl;
   }
 
   /** Creates and reads intents until aborted, also while the service is down. */
@@ -69,7 +76,14 @@ export class MerchantClients {
     }
     const { intentId, inboxAddress } = answer.body as { intentId: string; inboxAddress: Hex };
     const { merchantReference: reference } = create.body;
-    this.acknowledged.push({ merchant, intentId, inbox: inboxAddress, reference, priceUnits: create.priceUnits });
+    this.acknowledged.push({
+      merchant,
+      intentId,
+      inbox: inboxAddress,
+      reference,
+      priceUnits: create.priceUnits,
+      response: answer.body,
+    });
   }
 
   /** Reads an acknowledged intent; a 404 is a finding. */

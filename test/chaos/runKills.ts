@@ -170,7 +170,7 @@ export async function waitUntilSettled({ chain, db }: Pick<ChaosContext, "chain"
   while (performance.now() < deadline) {
     await delay(500);
     if (await isSettled({ chain, db })) return;
-    const unsettled = await countUnsettled(db);
+    const unsettled = await countUnsettled(db, chain);
     if (unsettled >= best) continue;
     best = unsettled;
     deadline = performance.now() + STALL_MS_MAX;
@@ -182,7 +182,7 @@ export async function waitUntilSettled({ chain, db }: Pick<ChaosContext, "chain"
  * is recorded and not processed yet, so the chain is compared too.
  */
 export async function isSettled({ chain, db }: Pick<ChaosContext, "chain" | "db">): Promise<boolean> {
-  if ((await countUnsettled(db)) > 0 || (await countUnrecordedBlocks({ chain, db })) > 0) return false;
+  if ((await countUnsettled(db, chain)) > 0 || (await countUnrecordedBlocks({ chain, db })) > 0) return false;
   const { lost, duplicated } = await verifyFinalState(db, { chain, acknowledged: [] });
   return lost.length + duplicated.length === 0;
 }
@@ -190,6 +190,7 @@ export async function isSettled({ chain, db }: Pick<ChaosContext, "chain" | "db"
 /** The blocks that the chain has above the last recorded one. */
 export async function countUnrecordedBlocks({ chain, db }: Pick<ChaosContext, "chain" | "db">): Promise<number> {
   const head = await chain.client.getBlockNumber();
-  const cursor = await db.root.selectFrom("chain_cursor").select("number").executeTakeFirst();
+  const cursors = db.root.selectFrom("chain_cursor").select("number");
+  const cursor = await cursors.where("chain", "=", chain.caip2).executeTakeFirst();
   return Math.max(0, Number(head) - Number(cursor?.number ?? 0));
 }

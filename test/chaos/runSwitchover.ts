@@ -1,7 +1,12 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { renderCli, temporaryFolder } from "../support/cli.ts";
+import { EVENT_TYPES } from "../../src/event/event.ts";
 import { createDatabaseOn } from "../support/database.ts";
+import { startPatroniPair } from "../support/patroniPair.ts";
 import { startServerPair, type ServerPair } from "../support/serverPair.ts";
-import { MerchantClients } from "./merchants.ts";
+import { MerchantClients, type AcknowledgedIntent } from "./merchants.ts";
 import { Payers } from "./payers.ts";
 import { openChaosContext, waitUntilSettled, type ChaosContext } from "./runKills.ts";
 import { SeededRandom } from "./seededRandom.ts";
@@ -16,6 +21,10 @@ export type SwitchoverOptions = {
   loadMs: number;
   /** Kills the primary instead, whose standby has every confirmed commit. */
   isKilled?: boolean;
+  /** Kills the primary, whose standby lacks the commits of the last `loadMs`. Merchants then import what they kept. */
+  isLossy?: boolean;
+  /** Patroni, etcd and HAProxy switch by themselves; with `isKilled`. */
+  isPatroni?: boolean;
 };
 
 export type SwitchoverReport = Findings & {
@@ -28,21 +37,42 @@ export type SwitchoverReport = Findings & {
   /** From the promotion to the next 200 of /readyz, and to the next acknowledged create. */
   readyMs: number;
   createMs: number;
+  /** Acknowledged intents that the new primary lacked, and what an import of them all said. */
+  forgotten: number;
+  imported: string;
+  /** The accounts whose feed says that it was restored. */
+  restoredFeeds: number;
   exitCode: number | null;
   output: string;
 };
 
 const RETURN_MS_MAX = 30_000;
+/** The creates that the standby lacks, at least. */
+const FORGOTTEN_MIN = 5;
 const OUTPUT_CHARS_MAX = 4_000;
 
-export async function runSwitchover(options: SwitchoverOptions): Promise<SwitchoverReport> {
+/** What a drill needs of the servers. */
+type Servers = Pick<ServerPair, "urlOf" | "makeSynchronous" | "failOver" | "remove"> & {
+  createDatabase(name: string): Promise<void>;
+  /** Absent where only a killed primary is replaced. */
+  managed?: ServerPair;
+};
+
+async function startServers({ isPatroni = false }: SwitchoverOptions): Promise<Servers> {
+  if (isPatroni) return startPatroniPair();
   const pair = await startServerPair();
+  const createDatabase = async (name: string) => void (await createDatabaseOn(pair.primary, name));
+  return { ...pair, createDatabase, managed: pair };
+}
+
+export async function runSwitchover(options: SwitchoverOptions): Promise<SwitchoverReport> {
+  const servers = await startServers(options);
   const chaos = await openChaosContext(async () => {
-    await createDatabaseOn(pair.primary, "service");
-    return { url: pair.urlOf("service"), remove: () => pair.remove() };
+    await servers.createDatabase("service");
+    return { url: servers.urlOf("service"), remove: () => servers.remove() };
   });
   try {
-    return await switchUnderLoad(chaos, pair, options);
+    return await switchUnderLoad(chaos, servers, options);
   } finally {
     await chaos.close();
   }
@@ -50,8 +80,8 @@ export async function runSwitchover(options: SwitchoverOptions): Promise<Switcho
 
 async function switchUnderLoad(
   chaos: ChaosContext,
-  pair: ServerPair,
-  { seed, loadMs, isKilled = false }: SwitchoverOptions,
+  servers: Servers,
+  { seed, loadMs, isKilled = false, isLossy = false }: SwitchoverOptions,
 ): Promise<SwitchoverReport> {
   const { chain, db, installation } = chaos;
   const random = new SeededRandom(seed);
@@ -62,10 +92,17 @@ async function switchUnderLoad(
   const load = new AbortController();
   const workers = [...chaos.merchants.map((one) => clients.run(one, load.signal)), payers.run(load.signal)];
   const isReady = async () => (await fetch(`${installation.baseUrl}/readyz`)).status === 200;
-  if (isKilled) await pair.makeSynchronous();
+  if (isKilled) await servers.makeSynchronous();
   await delay(loadMs);
-  const wasReported = isKilled || (await refuseWrites(pair, { loadMs, isReady }));
-  await (isKilled ? pair.failOver() : pair.promoteStandby());
+  if (isLossy) {
+    await waitUntilLanded(chaos);
+    await servers.managed?.stopReplication();
+    const present = acknowledged.length;
+    await msUntil(performance.now(), async () => acknowledged.length >= present + FORGOTTEN_MIN);
+    await delay(loadMs);
+  }
+  const wasReported = isKilled || isLossy || (await refuseWrites(servers.managed, { loadMs, isReady }));
+  await (isKilled || isLossy ? servers.failOver() : servers.managed?.promoteStandby());
   const [before, startedMs] = [acknowledged.length, performance.now()];
   const [readyMs, createMs] = await Promise.all([
     msUntil(startedMs, isReady),
@@ -75,6 +112,9 @@ async function switchUnderLoad(
   load.abort();
   await Promise.all(workers);
   for (const merchant of chaos.merchants) await clients.create(merchant);
+  const { forgotten, imported } = isLossy ? await importKept(chaos, acknowledged) : { forgotten: 0, imported: "" };
+  // Reads before the import found nothing, as they must.
+  if (isLossy) counts.notFound.length = 0;
   await waitUntilSettled(chaos);
   for (const intent of acknowledged) await clients.read(intent);
   const exitCode = await service.stop();
@@ -89,16 +129,52 @@ async function switchUnderLoad(
     wasReported,
     readyMs,
     createMs,
+    forgotten,
+    imported,
+    restoredFeeds: await countRestoredFeeds(db),
     exitCode,
     output: service.output().slice(-OUTPUT_CHARS_MAX),
   };
 }
 
+/** Waits for a payout: a failover before the first one would say nothing. */
+async function waitUntilLanded({ db }: ChaosContext): Promise<void> {
+  const landed = () => db.root.selectFrom("settlement").select("id").where("status", "=", "landed").executeTakeFirst();
+  const startedMs = performance.now();
+  while ((await landed()) === undefined && performance.now() - startedMs < RETURN_MS_MAX) await delay(50);
+}
+
+/** Imports the responses of all creates, account by account, as an operator gets them from the merchants. */
+async function importKept({ db, installation, merchants }: ChaosContext, acknowledged: readonly AcknowledgedIntent[]) {
+  const present = await db.root.selectFrom("intent").select("id").execute();
+  const ids = new Set(present.map(({ id }) => id));
+  const forgotten = acknowledged.filter(({ intentId }) => !ids.has(intentId)).length;
+  const folder = temporaryFolder();
+  const said: string[] = [];
+  for (const merchant of merchants) {
+    const kept = acknowledged
+      .filter((intent) => intent.merchant === merchant)
+      .map(({ response }) => JSON.stringify(response));
+    const file = join(folder.path, "kept.jsonl");
+    writeFileSync(file, kept.join("\n"));
+    const args = ["intents", "import", file, "--account", merchant.accountId, "--config", installation.file];
+    const { code, out, err } = await renderCli(args, installation.environment);
+    said.push(`${code} ${out}${err}`);
+  }
+  folder.remove();
+  return { forgotten, imported: said.join("\n") };
+}
+
+async function countRestoredFeeds({ root }: ChaosContext["db"]): Promise<number> {
+  const events = root.selectFrom("event").select("id").where("type", "=", EVENT_TYPES["account.feed_restored"]);
+  return (await events.execute()).length;
+}
+
 type Refusal = { loadMs: number; isReady: () => Promise<boolean> };
 
 /** Returns whether the service said that its database refuses writes. */
-async function refuseWrites(pair: ServerPair, { loadMs, isReady }: Refusal): Promise<boolean> {
-  await pair.makePrimaryReadOnly();
+async function refuseWrites(pair: ServerPair | undefined, { loadMs, isReady }: Refusal): Promise<boolean> {
+  await pair?.makePrimaryReadOnly();
   await delay(loadMs);
   return !(await isReady());
 }

@@ -24,7 +24,12 @@ export async function verifyFinalState(
   { chain, acknowledged }: { chain: TestChain; acknowledged: readonly AcknowledgedIntent[] },
 ): Promise<Findings> {
   const findings: Findings = { lost: [], duplicated: [], ledger: [] };
-  const intents = await db.root.selectFrom("intent").selectAll().execute();
+  const onChain = String(chain.chainId);
+  const intents = await db.root
+    .selectFrom("intent")
+    .selectAll()
+    .where("payout_chain_reference", "=", onChain)
+    .execute();
   const intentAt = new Map(intents.map((intent) => [intent.id, intent]));
   for (const { intentId, inbox } of acknowledged) {
     const exists = intentAt.get(intentId)?.inbox_address === inbox.toLowerCase();
@@ -73,10 +78,11 @@ export async function verifyFinalState(
   return findings;
 }
 
-/** Counts intents whose money is not fully counted and swept. */
-export async function countUnsettled(db: Db): Promise<number> {
+/** Counts intents whose money is not fully counted and swept, of all chains or of one. */
+export async function countUnsettled(db: Db, chain?: Pick<TestChain, "chainId">): Promise<number> {
   const rows = await db.root
     .selectFrom("intent")
+    .$if(chain !== undefined, (query) => query.where("payout_chain_reference", "=", String(chain?.chainId)))
     .select(["received_units", "counted_units", "settled_units", "pending_count"])
     .execute();
   const open = rows.filter(

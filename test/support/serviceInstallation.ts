@@ -28,6 +28,8 @@ export type ServiceInstallation = {
 export type StartOptions = {
   /** Further arguments. */
   arguments?: readonly string[];
+  /** The folder of another version. */
+  version?: string;
   /** Replaces environment variables; undefined removes one. */
   variables?: Readonly<Record<string, string | undefined>>;
 };
@@ -78,8 +80,9 @@ export async function openInstallation(options: InstallationOptions): Promise<Se
     ...options.variables,
   };
   const children = new Set<ChildProcess>();
-  const spawnService = ({ arguments: more = [], variables = {} }: StartOptions = {}) => {
-    const child = spawn(process.execPath, ["--no-warnings", MAIN, "serve", "--config", file, "--json", ...more], {
+  const spawnService = ({ arguments: more = [], variables = {}, version }: StartOptions = {}) => {
+    const main = version === undefined ? MAIN : join(version, "src/cli/main.ts");
+    const child = spawn(process.execPath, ["--no-warnings", main, "serve", "--config", file, "--json", ...more], {
       env: { ...process.env, ...environment, ...variables },
       stdio: ["ignore", "pipe", "pipe"],
     });
