@@ -4,6 +4,7 @@ import { array } from "../db/parameters.ts";
 import { addMs } from "../kernel/clock.ts";
 import { IS_DOUBTFUL_REST } from "../deposit/dust/restReads.ts";
 import type { World } from "../world.ts";
+import { isOpenSettlement } from "../deposit/openSettlement.ts";
 
 /** Finality of the slowest known chain takes about half an hour. */
 const DEPOSIT_LATE_MS = 2 * 3_600_000;
@@ -61,7 +62,7 @@ export async function readOpenRows({ db, clock, config }: Pick<World, "db" | "cl
         count(*) filter (where created_at < before and status <> 'held'),
         min(intent_id) filter (where created_at < before and status <> 'held')
       from settlement left join limits on limits.chain = settlement.chain
-      where status in ('planned', 'submitted', 'held') group by settlement.chain, status`.execute(db.root);
+      where ${isOpenSettlement("settlement")} group by settlement.chain, status`.execute(db.root);
   return rows.map(({ count, lateCount, lateIntent, ...row }) => ({
     ...row,
     count: Number(count),

@@ -2,8 +2,9 @@ import { sql } from "kysely";
 import { EVENT_TYPES } from "../event/event.ts";
 import { eventsExpiredBefore } from "../event/store.ts";
 import type { Check } from "../ledger/check.ts";
+import { reachesPrice } from "./paymentStatus.ts";
 
-const IS_PRICE_REACHED = sql`intent.counted_units * 10000 >= intent.price_token_units * (10000 - intent.underpay_tolerance_bps)`;
+const IS_PRICE_REACHED = reachesPrice(sql`intent.counted_units`);
 
 export const intentChecks: readonly Check[] = [
   {

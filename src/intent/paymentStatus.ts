@@ -1,3 +1,4 @@
+import { sql, type RawBuilder } from "kysely";
 import { BPS, convertUnits, PRICE_DECIMALS } from "../kernel/units.ts";
 
 // The payment progress of an intent. All amounts are in the payout token's smallest units; only counted deposits are
@@ -30,6 +31,17 @@ export function isDeliverable(
   units: bigint,
 ): boolean {
   return isPriceReached(price, toleranceBps, units) || price - units < convertUnits(1n, PRICE_DECIMALS, decimals);
+}
+
+/** `isPriceReached` in SQL, for the row `intent`. Null without a price. */
+export function reachesPrice(units: RawBuilder<unknown>): RawBuilder<boolean> {
+  return sql`(${units} * ${sql.lit(Number(BPS))} >= intent.price_token_units * (${sql.lit(Number(BPS))} - intent.underpay_tolerance_bps))`;
+}
+
+/** `isDeliverable` in SQL, for the row `intent`. Null without a price. */
+export function nearlyReachesPrice(units: RawBuilder<unknown>): RawBuilder<boolean> {
+  return sql`(${reachesPrice(units)}
+    or intent.price_token_units - ${units} < 10::numeric ^ (intent.payout_decimals - ${sql.lit(PRICE_DECIMALS)}))`;
 }
 
 /** An open-ended intent is paid from its first counted deposit; only a one-time intent can be overpaid. */

@@ -1,6 +1,8 @@
 import { sql } from "kysely";
 import { eventsExpiredBefore, eventTypesOf } from "../event/store.ts";
 import type { Check } from "../ledger/check.ts";
+import { isOpenSettlement } from "../deposit/openSettlement.ts";
+import { reachesPrice } from "../intent/paymentStatus.ts";
 
 /** The sweep that a settlement landed with: that of its own inbox, or of the inbox on the settle chain. */
 const SWEEP_CHAIN = sql`coalesce(settlement.landed_chain, settlement.chain)`;
@@ -196,11 +198,11 @@ export const settlementChecks: readonly Check[] = [
       cross join lateral pinned_minimum(intent, holding.chain, holding.token) as minimum (units)
       where holding.unswept_units > 0 and holding.due_from is null
         and (holding.unswept_units >= minimum.units
-          or intent.counted_units * 10000 >= intent.price_token_units * (10000 - intent.underpay_tolerance_bps)
-            and intent.settled_units * 10000 < intent.price_token_units * (10000 - intent.underpay_tolerance_bps))
+          or ${reachesPrice(sql`intent.counted_units`)}
+            and not ${reachesPrice(sql`intent.settled_units`)})
         and not exists (
           select from settlement where settlement.intent_id = holding.intent_id and settlement.chain = holding.chain
-            and settlement.token = holding.token and settlement.status in ('planned','submitted','held'))`,
+            and settlement.token = holding.token and ${isOpenSettlement("settlement")})`,
   },
   {
     name: "settlement-has-event",

@@ -5,6 +5,8 @@ import { lockIntents } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import type { World } from "../world.ts";
 import { isolateIntents } from "../watch/store/isolateIntents.ts";
+import { isOpenSettlement } from "../deposit/openSettlement.ts";
+import { reachesPrice } from "../intent/paymentStatus.ts";
 
 // Every transaction that counts or sweeps money says in the holding from when a settlement is due. Should one have
 // missed an inbox, nothing would come back to it: its money would stay there. So all holdings are looked at again, page
@@ -54,10 +56,10 @@ async function readPage(db: Db, after: HoldingKey | undefined): Promise<LookedAt
     select page.intent_id as "intentId", page.chain, page.token,
       page.unswept_units > 0 and page.due_from is null and not exists (
         select from settlement where settlement.intent_id = page.intent_id and settlement.chain = page.chain
-          and settlement.token = page.token and settlement.status in ('planned','submitted','held'))
+          and settlement.token = page.token and ${isOpenSettlement("settlement")})
       and (page.unswept_units >= minimum.units
-        or intent.counted_units * 10000 >= intent.price_token_units * (10000 - intent.underpay_tolerance_bps)
-          and intent.settled_units * 10000 < intent.price_token_units * (10000 - intent.underpay_tolerance_bps)) is true as "isForgotten"
+        or ${reachesPrice(sql`intent.counted_units`)}
+          and not ${reachesPrice(sql`intent.settled_units`)}) is true as "isForgotten"
     from (
       select * from holding where (intent_id, chain, token) > (${intentId}, ${chain}, ${token})
       order by intent_id, chain, token limit ${PAGE_MAX}

@@ -4,19 +4,19 @@ import type { IntentRow } from "../intent/store.ts";
 import type { MovementRow } from "../watch/movement.ts";
 import { feeOf } from "../kernel/units.ts";
 import type { SweepShare } from "./crossing/shareSweep.ts";
+import { backoffMs } from "../kernel/clock.ts";
+import { OPEN_SETTLEMENT_STATES } from "../deposit/openSettlement.ts";
 
 export type SettlementRow = Selectable<SettlementTable>;
 /** A settlement without `seq`, which the database assigns. */
 export type Settlement = Omit<SettlementRow, "seq">;
-
-const OPEN_STATUSES: readonly Settlement["status"][] = ["planned", "submitted", "held"];
 
 /**
  * Whether the inbox waits for this settlement. The database allows one at a time for each inbox and token. What a
  * bridge carries is in no inbox.
  */
 export function isOpen({ status }: Pick<Settlement, "status">): boolean {
-  return OPEN_STATUSES.includes(status);
+  return OPEN_SETTLEMENT_STATES.some((open) => open === status);
 }
 
 /**
@@ -296,7 +296,7 @@ export function afterFailedAttempt(
   context: { reason: string; at: Date; addMs: (at: Date, ms: number) => Date },
 ): Settlement {
   const attempts = settlement.attempts + 1;
-  const waitMs = Math.min(RETRY_MS_FIRST * 4 ** (attempts - 1), RETRY_MS_MAX);
+  const waitMs = backoffMs(settlement.attempts, { firstMs: RETRY_MS_FIRST, maxMs: RETRY_MS_MAX, factor: 4 });
   return {
     ...settlement,
     status: attempts >= TRIES_UNTIL_HELD ? "held" : "planned",

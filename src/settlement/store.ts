@@ -8,6 +8,7 @@ import { addMs } from "../kernel/clock.ts";
 import { IS_DOUBTFUL_REST } from "../deposit/dust/restReads.ts";
 import { isNamedByUnreadable } from "../watch/unreadable/unreadableStore.ts";
 import { isOpen, RETRY_MS_MAX, sweepKey, type Settlement, type SettlementRow } from "./settlement.ts";
+import { isOpenSettlement } from "../deposit/openSettlement.ts";
 
 type SweepName = { intent_id: string; token: string; chain_tx: string };
 
@@ -34,7 +35,7 @@ export async function lockInboxSettlements(
           and swept.intent_id = sweep.intent_id and swept.token = sweep.token
         union all
         select id from settlement waiting where waiting.intent_id = sweep.intent_id and waiting.chain = ${chain}
-          and waiting.token = sweep.token and waiting.status in ('planned','submitted','held')
+          and waiting.token = sweep.token and ${isOpenSettlement("waiting")}
       ) as found
     )) order by id for update`.execute(tx);
   // Another process may have closed one while this waited for its lock.

@@ -35,12 +35,12 @@ export const decisionMutants: readonly Mutant[] = [
     patches: [
       {
         path: "src/deposit/dust/dustStore.ts",
-        search: "and (intent.price_token_units >= minimum.units or ${isNearlyReachedBy(sql`intent.counted_units`)})",
+        search: "and (intent.price_token_units >= minimum.units or ${nearlyReachesPrice(sql`intent.counted_units`)})",
         replace: "and intent.price_token_units >= minimum.units",
       },
       {
         path: "src/deposit/dust/dustStore.ts",
-        search: "or not ${isReachedBy(sql`intent.settled_units`)} and ${isReachedBy(sql`intent.counted_units`)})`;",
+        search: "or not ${reachesPrice(sql`intent.settled_units`)} and ${reachesPrice(sql`intent.counted_units`)})`;",
         replace: "or false)`;",
       },
     ],

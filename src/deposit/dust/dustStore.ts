@@ -1,12 +1,13 @@
-import { sql, type RawBuilder } from "kysely";
+import { sql } from "kysely";
 import type { Tx } from "../../db/database.ts";
 import { array, unnest } from "../../db/parameters.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
-import { BPS, PRICE_DECIMALS } from "../../kernel/units.ts";
 import type { MovementRow } from "../../watch/movement.ts";
 import type { Holding, HoldingChange } from "./dust.ts";
 import { dustOf, KEY_COLUMNS, lastSweepOf, type HoldingKey } from "./dustReads.ts";
 import { COUNTED_REST, lastRestOf } from "./restReads.ts";
+import { nearlyReachesPrice, reachesPrice } from "../../intent/paymentStatus.ts";
+import { isOpenSettlement } from "../openSettlement.ts";
 
 // All SQL that writes the sums of dust, and what each inbox holds.
 
@@ -138,25 +139,15 @@ export async function writeHoldings(tx: Tx, holdings: readonly Holding[]): Promi
   );
 }
 
-/** SQL for whether a sum of an intent reaches its price. Null without a price. */
-const isReachedBy = (units: RawBuilder<unknown>) => sql`
-  (${units} * ${BPS}::int8 >= intent.price_token_units * (${BPS}::int8 - intent.underpay_tolerance_bps))`;
-
-/**
- * SQL for whether it reaches the price, or less than a millionth of the payout currency is missing: \`isDeliverable\`.
- */
-const isNearlyReachedBy = (units: RawBuilder<unknown>) => sql`
-  (${isReachedBy(units)} or intent.price_token_units - ${units} < 10::numeric ^ (intent.payout_decimals - ${PRICE_DECIMALS}::int4))`;
-
 /**
  * SQL for whether counted money belongs to a price that is not delivered yet. A price up to which a millionth is
  * missing is delivered, and the rest of it once more when it is complete. So nobody can have the service settle one
  * unit after the other.
  */
 const BELONGS_TO_PRICE = sql`
-  (not ${isNearlyReachedBy(sql`intent.settled_units`)}
-      and (intent.price_token_units >= minimum.units or ${isNearlyReachedBy(sql`intent.counted_units`)})
-    or not ${isReachedBy(sql`intent.settled_units`)} and ${isReachedBy(sql`intent.counted_units`)})`;
+  (not ${nearlyReachesPrice(sql`intent.settled_units`)}
+      and (intent.price_token_units >= minimum.units or ${nearlyReachesPrice(sql`intent.counted_units`)})
+    or not ${reachesPrice(sql`intent.settled_units`)} and ${reachesPrice(sql`intent.counted_units`)})`;
 
 /** SQL: whether a later transfer out of its inbox has taken what came in by `mint`. */
 const IS_SWEPT = sql`exists (
@@ -203,7 +194,7 @@ export async function refreshHoldings(tx: Tx, intentIds: readonly string[]): Pro
       case when not exists (
           select from settlement
           where settlement.intent_id = current.intent_id and settlement.chain = current.chain and settlement.token = current.token
-            and settlement.status in ('planned','submitted','held'))
+            and ${isOpenSettlement("settlement")})
         and (current.units >= minimum.units or ${BELONGS_TO_PRICE} or ${IS_TAKEN_ALREADY})
         then current.since end
     from (

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { Db } from "../../db/database.ts";
 import { array } from "../../db/parameters.ts";
 import type { DueAccount } from "../../priming/store.ts";
+import { isOpenSettlement } from "../../deposit/openSettlement.ts";
 
 /** The ids of those accounts whose inbox has counted money, an open settlement, or a crossing on its way to it. Reads open rows alone. */
 export async function listInboxesInUse(db: Db, accounts: readonly DueAccount[]): Promise<ReadonlySet<bigint>> {
@@ -21,7 +22,7 @@ export async function listInboxesInUse(db: Db, accounts: readonly DueAccount[]):
       "text",
     )}) as account (id, chain, intent_id, token)
     where exists (select from settlement where settlement.intent_id = account.intent_id and settlement.chain = account.chain
-        and settlement.token = account.token and settlement.status in ('planned','submitted','held'))
+        and settlement.token = account.token and ${isOpenSettlement("settlement")})
       or exists (select from settlement where settlement.intent_id = account.intent_id and settlement.chain <> account.chain
         and settlement.status = 'bridging')
       or exists (select from holding where holding.intent_id = account.intent_id and holding.chain = account.chain

@@ -10,6 +10,7 @@ import { writeSuspended } from "../../watch/store/awaitedBurnStore.ts";
 import { bookRevision } from "../../watch/store/bookMovements.ts";
 import { claimRevision, writeSuspense } from "../../watch/store/store.ts";
 import type { World } from "../../world.ts";
+import { isOpenSettlement } from "../../deposit/openSettlement.ts";
 
 // Everything in an inbox on its settle chain belongs to its payout, also what a bridge gave for a burn that nobody
 // knows: the providers of the burn's chain may be away for days. After an hour such a mint is in suspense. It is
@@ -75,7 +76,7 @@ async function changeSuspense(
 async function lockSubmitted(tx: Tx, chain: Caip2, intentIds: readonly string[]): Promise<Set<string>> {
   const { rows } = await sql<{ intentId: string; status: string }>`
     select intent_id as "intentId", status from settlement
-    where chain = ${chain} and intent_id = any(${array(intentIds, "text")}) and status in ('planned','submitted','held')
+    where chain = ${chain} and intent_id = any(${array(intentIds, "text")}) and ${isOpenSettlement("settlement")}
     order by id for update`.execute(tx);
   return new Set(rows.flatMap(({ intentId, status }) => (status === "submitted" ? [intentId] : [])));
 }
