@@ -3,10 +3,10 @@ import type { Db, Tx } from "../db/database.ts";
 import { isDue } from "../db/due.ts";
 import { array, unnest } from "../db/parameters.ts";
 import type { CrossingTable } from "./bridgeTables.ts";
+import { reachesPrice } from "../intent/paymentStatus.ts";
 import type { IntentRow } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { addMs, CLOCK_DIFFERENCE_MS_MAX } from "../kernel/clock.ts";
-import { BPS } from "../kernel/units.ts";
 
 export type Crossing = Selectable<CrossingTable>;
 
@@ -32,11 +32,9 @@ export const QUEUE = { inTime: 1, hourly: 2, small: 3 } as const;
 
 // The queue in which a crossing begins. Below the minimum it is small, as dust is, unless it belongs to a price.
 // A bridge mints as many units as it burns, so both tokens have the same decimals.
-const isPrice = (units: RawBuilder<unknown>) =>
-  sql`${units} * ${BPS}::int8 >= intent.price_token_units * (${BPS}::int8 - intent.underpay_tolerance_bps)`;
 const FIRST_QUEUE = sql`
   case when burn.units >= minimum.units then ${sql.lit(QUEUE.inTime)}
-    when ${isPrice(sql`burn.units`)} or ${isPrice(sql`intent.counted_units`)} and not ${isPrice(sql`intent.settled_units`)} then ${sql.lit(QUEUE.hourly)}
+    when ${reachesPrice(sql`burn.units`)} or ${reachesPrice(sql`intent.counted_units`)} and not ${reachesPrice(sql`intent.settled_units`)} then ${sql.lit(QUEUE.hourly)}
     else ${sql.lit(QUEUE.small)} end`;
 
 /**

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from "kysely";
 import { eventsExpiredBefore, eventTypesOf } from "../event/store.ts";
+import { reachesPrice } from "../intent/paymentStatus.ts";
 import { PRICE_DECIMALS } from "../kernel/units.ts";
 import type { Check } from "../ledger/check.ts";
 
@@ -129,7 +130,7 @@ export const depositChecks: readonly Check[] = [
         deposit.id is null and movement.explained_by is null and movement.token = intent.payout_token
           and movement.chain = intent.payout_namespace || ':' || intent.payout_chain_reference
           and (movement.amount_units >= intent.minimum_units
-            or movement.amount_units * 10000 >= intent.price_token_units * (10000 - intent.underpay_tolerance_bps))
+            or ${reachesPrice(sql`movement.amount_units`)})
         or (deposit.intent_id, deposit.chain, deposit.token, deposit.chain_tx, deposit.identity)
           <> (movement.intent_id, movement.chain, movement.token, movement.chain_tx, movement.identity)
         or (movement.orphaned_at is null and (deposit.amount_units, deposit.block_number, deposit.block_hash)

@@ -14,7 +14,7 @@ import { reachesPrice } from "../intent/paymentStatus.ts";
 
 type ForgetfulWorld = Pick<World, "db" | "log" | "memory">;
 type HoldingKey = { intentId: string; chain: Caip2; token: string };
-type LookedAt = HoldingKey & { isForgotten: boolean };
+type PageRow = HoldingKey & { isForgotten: boolean };
 
 /** Holdings per call. */
 const PAGE_MAX = 500;
@@ -50,9 +50,9 @@ export async function planForgotten(world: ForgetfulWorld): Promise<ReadonlySet<
 }
 
 /** The same condition as the check `due-money-is-planned`. */
-async function readPage(db: Db, after: HoldingKey | undefined): Promise<LookedAt[]> {
+async function readPage(db: Db, after: HoldingKey | undefined): Promise<PageRow[]> {
   const { intentId = "", chain = "", token = "" } = after ?? {};
-  const { rows } = await sql<LookedAt>`/* named: read_holdings_again */
+  const { rows } = await sql<PageRow>`/* named: read_holdings_again */
     select page.intent_id as "intentId", page.chain, page.token,
       page.unswept_units > 0 and page.due_from is null and not exists (
         select from settlement where settlement.intent_id = page.intent_id and settlement.chain = page.chain
