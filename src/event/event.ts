@@ -1,4 +1,4 @@
-/** The number of each type in the database. Numbers are for ever: a new type gets the next one. */
+/** The number of each type in the database. Numbers are permanent: a new type gets the next one. */
 export const EVENT_TYPES = {
   "payment_intent.created": 1,
   "payment_intent.partially_paid": 2,

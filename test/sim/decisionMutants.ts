@@ -119,7 +119,7 @@ export const decisionMutants: readonly Mutant[] = [
   },
   {
     name: "asks-for-ever",
-    bug: "Providers are asked for a sweep for ever once it has changed and needs no agreement any more.",
+    bug: "Providers are asked for a sweep without end once it has changed and needs no agreement any more.",
     patches: [
       {
         path: "src/settlement/agreement/openAgreements.ts",

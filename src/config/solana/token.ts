@@ -49,7 +49,7 @@ export function readWatchedToken(value: unknown, path: string): TokenConfig {
   };
 }
 
-/** Each receipt locks about 0.001 SOL for ever, so a crossing of less than a dollar is not worth one. */
+/** Each receipt locks about 0.001 SOL permanently, so a crossing of less than a dollar is not worth one. */
 function readBridge(section: ConfigSection): Pick<TokenConfig, "bridge" | "crossingMinimumUnits"> {
   const decimals = readField(section, "decimals", rules.wholeNumber(0, DECIMALS_MAX));
   return {

@@ -16,7 +16,7 @@ const jsonFormat: Format = {
 
 const JSON_FORMAT = 0;
 
-/** Each format by its number, which is for ever. */
+/** Each format by its number, which never changes. */
 const FORMATS: Readonly<Record<number, Format>> = {
   [JSON_FORMAT]: jsonFormat,
   1: intentFormat1,

@@ -63,7 +63,7 @@ export async function listWaitingSweeps(
     if (state === "agreed" || sweep.blockNumber <= reread) return false;
     return state === "asking" || overLimit.has(sweep.intentId);
   });
-  // A question about movements that need no answer any more would be asked for ever.
+  // A question about movements that need no answer any more would be asked without end.
   const isWaiting = new Set(waiting.map((sweep) => sweepKey(nameOf(sweep))));
   await deleteAgreements(
     tx,

@@ -12,7 +12,7 @@ export const getEvent = defineOperation({
   idOf: "event",
   group: "Events",
   summary: "Get an event",
-  description: "One event of the feed, in the same bytes for ever.",
+  description: "One event of the feed, in the same bytes permanently.",
   isExtension: true,
   scopes: [CREATE_INTENTS, READ_EVENTS],
   perMinute: 120,
