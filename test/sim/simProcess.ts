@@ -36,10 +36,15 @@ export class SimProcess {
 
   /** Throws when the process has ended. Every call out of the process begins with this check. */
   assertRunning(): void {
-    if (!this.hasCrashed) return;
+    if (this.isEnded()) throw new ProcessCrashed(`${this.name} has ended`);
+  }
+
+  /** Whether the process has ended, for calls that must not throw. A process that calls on and on throws even here. */
+  isEnded(): boolean {
+    if (!this.hasCrashed) return false;
     this.#callsAfterCrash += 1;
     if (this.#callsAfterCrash > CALLS_AFTER_CRASH_MAX) throw new Error(`${this.name} continues after its end`);
-    throw new ProcessCrashed(`${this.name} has ended`);
+    return true;
   }
 
   /** Whether the process kept calling long after its crash. */

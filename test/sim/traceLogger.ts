@@ -2,10 +2,13 @@ import type { Logger } from "pino";
 import type { SimProcess } from "./simProcess.ts";
 import type { Trace } from "./trace.ts";
 
-/** Writes errors and warnings to the trace, and drops all other log lines. */
+/**
+ * Writes errors and warnings to the trace, and drops all other log lines. It throws nothing, because a task without an
+ * awaiter logs in its last handler. It also drops the lines of a process that has ended.
+ */
 export function createTraceLogger(process: SimProcess, trace: Trace): Logger {
   const traceLine = (level: string) => (facts: unknown, message?: string) => {
-    process.assertRunning();
+    if (process.isEnded()) return;
     trace.append(process.name, `${level} ${message ?? ""} ${formatFields(facts)}`);
   };
   const silent = () => undefined;
