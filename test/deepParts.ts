@@ -10,6 +10,9 @@ import { mutants } from "./sim/mutants.ts";
 
 const SEEDS = 300;
 const SEEDS_PER_PART = 50;
+/** With endpoints of webhooks beside everything else. */
+const ENDPOINT_SEEDS = 20;
+const ENDPOINT_SEEDS_PER_PART = 10;
 const MUTANTS_PER_PART = 2;
 /** Each part ends a process at every so many steps, and the parts together at all of them. */
 const CRASH_STRIDE = 4;
@@ -60,6 +63,7 @@ export const DEEP_PARTS: readonly DeepPart[] = [
   ...propertyParts(),
   ...sampledParts(),
   ...seedParts(),
+  ...endpointSeedParts(),
   ...mutantParts(),
   ...crashParts(),
   ...programMutantParts(),
@@ -292,6 +296,15 @@ function seedParts(): DeepPart[] {
     const from = 1 + part * SEEDS_PER_PART;
     const command = ["test/sim/main.ts", "--from", String(from), "--seeds", String(SEEDS_PER_PART)];
     return { name: `simulator seeds ${from} to ${from + SEEDS_PER_PART - 1}`, command, seconds: 27 };
+  });
+}
+
+function endpointSeedParts(): DeepPart[] {
+  return Array.from({ length: ENDPOINT_SEEDS / ENDPOINT_SEEDS_PER_PART }, (_, part) => {
+    const from = 1 + part * ENDPOINT_SEEDS_PER_PART;
+    const range = ["--from", String(from), "--seeds", String(ENDPOINT_SEEDS_PER_PART)];
+    const name = `simulator seeds ${from} to ${from + ENDPOINT_SEEDS_PER_PART - 1} with endpoints of webhooks`;
+    return { name, command: ["test/sim/main.ts", "--endpoints", ...range], seconds: 60 };
   });
 }
 

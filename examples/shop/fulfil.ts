@@ -10,6 +10,9 @@ export type Fulfilment = {
   secrets: readonly string[];
 };
 
+/** How often an order is read again because other events changed it meanwhile. */
+const ROUNDS_MAX = 5;
+
 /**
  * Handles one webhook and returns the status to answer with. Any other answer than 2xx brings the event again. An event
  * says only that something changed: what counts is the intent as the service shows it now.
@@ -20,12 +23,16 @@ export async function handleWebhook(
 ): Promise<number> {
   const event = await verify(request, secrets);
   if (event === undefined) return 400;
-  if (event.intentId === null || orders.hasSeen(event.id)) return 204;
-  const order = orders.findByIntent(event.intentId);
-  if (order === undefined) return isExpected(orders, event) ? 409 : 204;
-  const intent = await client.getPaymentIntent(event.intentId);
-  orders.apply(event.id, { reference: order.reference, status: nextStatus(order, intent) });
-  return 204;
+  if (event.intentId === null) return 204;
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    if (orders.hasSeen(event.id)) return 204;
+    const order = orders.findByIntent(event.intentId);
+    if (order === undefined) return isExpected(orders, event) ? 409 : 204;
+    const intent = await client.getPaymentIntent(event.intentId);
+    // Another event that comes at the same time may have read the intent later, and have stored what it says.
+    if (orders.apply(event.id, { ...order, status: nextStatus(order, intent) })) return 204;
+  }
+  return 409;
 }
 
 /** Undefined for a request that the service did not sign. */

@@ -11,6 +11,8 @@ export type Order = {
   intentId: string | null;
   /** How often it left the warehouse: never more than once. */
   shipments: number;
+  /** How often an event has changed it. */
+  changes: number;
 };
 
 /** The shop's own database. Its file survives the process. */
@@ -23,7 +25,7 @@ export class Orders {
       pragma journal_mode = wal;
       create table if not exists shop_order (
         reference text primary key, title text not null, price_units integer not null, status text not null,
-        intent_id text unique, intent text, shipments integer not null default 0
+        intent_id text unique, intent text, shipments integer not null default 0, changes integer not null default 0
       ) strict;
       create table if not exists seen_event (id text primary key) strict;`);
   }
@@ -62,19 +64,23 @@ export class Orders {
 
   /**
    * Stores what an event led to, together with its id: after a crash either both are there or neither. An order ships
-   * once, however often and in whatever order its events come.
+   * once, however often and in whatever order its events come. False, and nothing is stored, when another event has
+   * changed the order since it was read: the intent may have been read before that event's.
    */
-  apply(eventId: string, { reference, status }: { reference: string; status: OrderStatus }): void {
+  apply(eventId: string, order: Pick<Order, "reference" | "status" | "changes">): boolean {
+    const { reference, status, changes } = order;
     this.#db.exec("begin immediate");
     try {
-      const { changes } = this.#db.prepare("insert or ignore into seen_event (id) values (?)").run(eventId);
-      if (changes > 0)
+      const isFresh =
         this.#db
           .prepare(
-            `update shop_order set status = ?1, shipments = shipments + (?1 = 'shipped' and shipments = 0) where reference = ?2`,
+            `update shop_order set status = ?1, shipments = shipments + (?1 = 'shipped' and shipments = 0), changes = changes + 1
+              where reference = ?2 and changes = ?3`,
           )
-          .run(status, reference);
+          .run(status, reference, changes).changes > 0;
+      if (isFresh) this.#db.prepare("insert into seen_event (id) values (?)").run(eventId);
       this.#db.exec("commit");
+      return isFresh;
     } catch (error) {
       this.#db.exec("rollback");
       throw error;
@@ -86,7 +92,7 @@ export class Orders {
   }
 
   #list(condition: string, ...values: string[]): Order[] {
-    const sql = `select reference, title, price_units as priceUnits, status, intent_id as intentId, shipments
+    const sql = `select reference, title, price_units as priceUnits, status, intent_id as intentId, shipments, changes
       from shop_order where ${condition}`;
     return this.#db.prepare(sql).all(...values) as Order[];
   }

@@ -128,25 +128,4 @@ describe("the example shop", () => {
     assert.equal(await send({ id: "evt_archived", ...settled }), 204);
     assert.deepEqual([(await orderOf(reference)).status, (await orderOf(reference)).shipments], ["stopped", 0]);
   });
-
-  test("an event that comes before the answer to the create is refused with 409, and comes again", async () => {
-    const { Orders } = await import("../../examples/shop/orders.ts");
-    const { handleWebhook } = await import("../../examples/shop/fulfil.ts");
-    const orders = new Orders(":memory:");
-    orders.add({ reference: "order-7", title: "Atlas", priceUnits: 1 });
-    const event = { id: "evt_7", type: "payment_intent.created", intentId: "pi_7", merchantReference: "order-7" };
-    const rawBody = JSON.stringify(event);
-    const key = Buffer.from(secret.slice("whsec_".length), "base64");
-    const headers = signatureHeaders({ id: event.id, at: new Date(), body: rawBody, secrets: [key] });
-    const intent = { status: "settled" } as Awaited<ReturnType<TributaryClient["getPaymentIntent"]>>;
-    const fulfilment = { orders, client: { getPaymentIntent: async () => intent }, secrets: [secret] };
-    assert.equal(await handleWebhook(fulfilment, { rawBody, headers }), 409);
-    orders.storeIntent("order-7", { intentId: "pi_7" });
-    assert.equal(await handleWebhook(fulfilment, { rawBody, headers }), 204);
-    assert.deepEqual(
-      [orders.findByReference("order-7")?.status, orders.findByReference("order-7")?.shipments],
-      ["shipped", 1],
-    );
-    orders.close();
-  });
 });
