@@ -226,7 +226,7 @@ create table ledger_entry (
   constraint ledger_entry_asset_check check (asset ~~ '_%:_%/_%:_%'),
   constraint ledger_entry_place_check check (place >= 1)
 );
-create index ledger_entry_of_account on ledger_entry (account, asset, posting_id);
+create index ledger_entry_in_order on ledger_entry (account, posting_id);
 create or replace function ledger_entries_are_whole()
  returns trigger
  language plpgsql
@@ -464,7 +464,6 @@ create table intent (
   late_units numeric(78,0) default 0 not null,
   hop_hub text,
   constraint intent_pkey primary key (id),
-  constraint intent_seq_key unique (seq),
   constraint intent_widget_token_hash_key unique (widget_token_hash),
   constraint intent_arrived check ((agreement_units >= 0) and (late_units >= 0)),
   constraint intent_check check ((not one_time) or (price_units is not null)),

@@ -17,6 +17,8 @@ const TEN_MILLION = 10_000_000;
 const BYTES_PER_GB = 1e9;
 /** Parts smaller than this are the pages of small tables. */
 const SHOWN_BYTES_MIN = 100;
+/** How many tables and indexes are named of a settled payment. */
+const LARGEST = 25;
 
 type Sizes = ReadonlyMap<string, number>;
 
@@ -27,6 +29,7 @@ export async function benchSize(): Promise<void> {
   console.log(`bytes a row with indexes, from ${COUNT} of each, one inbox in each settling transaction`);
   const intents: Awaited<ReturnType<Road["create"]>>[] = [];
   let before = await measureSizes(db);
+  const first = await measureParts(db);
   const report = async (name: string) => {
     while (!(await assignEventSequences(road.world)).isDone);
     const after = await measureSizes(db);
@@ -54,6 +57,7 @@ export async function benchSize(): Promise<void> {
   await road.chain.mine(100);
   await runRounds();
   await report("settlement");
+  printLargest(first, await measureParts(db));
   await payAll(1n);
   await runRounds();
   await report("dust transfer");
@@ -69,6 +73,26 @@ async function measureSizes(db: Db): Promise<Sizes> {
     select relname as name, pg_total_relation_size(oid) as bytes from pg_class
     where relkind = 'r' and relnamespace = 'public'::regnamespace`.execute(db.root);
   return new Map(rows.map(({ name, bytes }) => [name, Number(bytes)]));
+}
+
+/** Of each table without its indexes, and of each index. */
+async function measureParts(db: Db): Promise<Sizes> {
+  const { rows } = await sql<{ name: string; bytes: bigint }>`
+    select case relkind when 'r' then relname else (select indrelid::regclass::text from pg_index where indexrelid = oid) || ': ' || relname end as name,
+      pg_table_size(oid) as bytes
+    from pg_class where relkind in ('r', 'i') and relnamespace = 'public'::regnamespace`.execute(db.root);
+  return new Map(rows.map(({ name, bytes }) => [name, Number(bytes)]));
+}
+
+function printLargest(before: Sizes, after: Sizes): void {
+  const growth = [...after]
+    .map(([part, bytes]) => [part, (bytes - (before.get(part) ?? 0)) / COUNT] as const)
+    .toSorted(([, one], [, other]) => other - one);
+  const total = growth.reduce((sum, [, bytes]) => sum + bytes, 0);
+  const lines = growth.slice(0, LARGEST).map(([part, bytes]) => [`  ${part}`, bytes.toFixed(0)]);
+  console.log(
+    `\n${tabulate([["largest tables, and indexes behind a colon", "bytes"], ...lines, ["a settled payment", total.toFixed(0)]])}`,
+  );
 }
 
 function printGrowth(name: string, before: Sizes, after: Sizes): void {

@@ -23,8 +23,12 @@ const TASTE = [
   "prefer-text-field",
   "prefer-timestamp-tz",
 ];
-/** Locks that last as long as a reading of the table. */
-const SLOW_LOCKS = ["constraint-missing-not-valid", "require-concurrent-index-creation"];
+/** Locks that last as long as a reading of the table, or wait for one. */
+const SLOW_LOCKS = [
+  "constraint-missing-not-valid",
+  "require-concurrent-index-creation",
+  "require-concurrent-index-deletion",
+];
 
 type Finding = { rule_name: string; line: number };
 
@@ -62,6 +66,7 @@ test("the judge finds what it is here for", () => {
     ["adding-required-field", "alter table deposit add column place text not null"],
     ["constraint-missing-not-valid", "alter table deposit add constraint positive check (amount_units > 0)"],
     ["require-concurrent-index-creation", "create index deposit_place on deposit (place)"],
+    ["require-concurrent-index-deletion", "drop index deposit_held"],
   ];
   const found = judge([...wrong.map(([, statement]) => statement), "alter table deposit add column place text"]);
   for (const [rule, statement] of wrong) assert.ok(found.includes(`${rule}: ${statement};`), found.join("\n"));
