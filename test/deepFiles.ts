@@ -23,6 +23,7 @@ export const DEEP_FILES: Readonly<Record<string, number>> = {
   "test/client/packed.test.ts": 45,
   "test/cost/burns.test.ts": 15,
   "test/cost/dust.test.ts": 45,
+  "test/cost/webhooks.test.ts": 40,
   "test/failover/killedDelivery.test.ts": 0,
   "test/failover/killedPrimary.test.ts": 45,
   "test/failover/lostEvents.test.ts": 45,

@@ -48,7 +48,6 @@ export async function scanHintedInboxes(world: WatchWorld, chain: Chain, signal?
     world.wake.notify(viewedAccountsTopic(chain));
     return false;
   }
-  world.wake.notify(watchTopic(chain));
   const newest = addMs(world.clock.now(), HINT_TTL_MS);
   const { hintsScannedUpTo } = memory;
   // After the clock has stepped back, new hints expire before those of the former time.
@@ -58,6 +57,7 @@ export async function scanHintedInboxes(world: WatchWorld, chain: Chain, signal?
   const hints = await listHintedInboxes(world.db, { namespace, reference, after, limit: INBOXES_MAX });
   const last = hints.at(-1)?.expiresAt;
   if (last === undefined) return false;
+  world.wake.notify(watchTopic(chain));
   // A hint from a process whose clock is ahead must not hide later hints.
   memory.hintsScannedUpTo = last < newest ? last : newest;
   await scanInboxes(world, chain, hints);
