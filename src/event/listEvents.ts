@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { behind } from "./namedIndexes.ts";
 import type { Db } from "../db/database.ts";
 import { array } from "../db/parameters.ts";
 import { assert } from "../kernel/assert.ts";
@@ -84,8 +85,8 @@ export async function readFeed(db: Db, query: FeedQuery): Promise<FeedPage> {
   const { rows } = await sql<FeedPlan>`
     with account_of as (select number from account where id = ${query.accountId}), read as (
       select position, sequence, type, intent_number from event
-      where account_number = (select number from account_of) and sequence is not null and sequence > ${after}
-      order by sequence limit ${isFiltered ? READ_MAX : limit + 1}
+      where ${behind(sql`(select number from account_of)`, after)}
+      order by account_number, sequence limit ${isFiltered ? READ_MAX : limit + 1}
     ), found as (
       select position, sequence from read
       where ${types === undefined ? sql`true` : sql`read.type = any(${array(types, "int4")})`} and ${ofIntent}

@@ -188,19 +188,18 @@ export async function assignSequences(tx: Tx, limit: number): Promise<SequencedE
   );
   const { rows } = await sql<SequencedEvent>`
     with batch as (
-      select position, account_number, row_number() over (partition by account_number order by position) as place
+      select position, account_number, row_number() over (partition by account_number order by position) as place,
+        count(*) over (partition by account_number) as size
       from event where position = any(${positions})
-    ), batch_size as (
-      select account_number, count(*) as size from batch group by account_number
     ), counter as (
       insert into event_counter (account_number, last_sequence, revision)
-      select account_number, size, (select coalesce(max(revision), 0) + 1 from event_counter) from batch_size
+      select account_number, count(*), (select coalesce(max(revision), 0) + 1 from event_counter) from batch group by account_number
       on conflict (account_number) do update set
         last_sequence = event_counter.last_sequence + excluded.last_sequence, revision = excluded.revision
       returning account_number, last_sequence
     ), numbered as (
-      update event set sequence = counter.last_sequence - batch_size.size + batch.place
-      from batch join counter using (account_number) join batch_size using (account_number)
+      update event set sequence = counter.last_sequence - batch.size + batch.place
+      from batch join counter using (account_number)
       where event.position = batch.position and event.position = any(${positions})
       returning event.*
     )

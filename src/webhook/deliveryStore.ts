@@ -4,6 +4,7 @@ import { array, unnest } from "../db/parameters.ts";
 import type { WebhookAttemptTable, WebhookDeliveryStatus, WebhookDeliveryTable } from "./webhookTables.ts";
 import { shownColumns, type ShownEventRow } from "../event/showEvent.ts";
 import { EVENT_TYPES } from "../event/event.ts";
+import { behind } from "../event/namedIndexes.ts";
 import { latestSince, type WebhookAttempt, type WebhookDelivery } from "./delivery.ts";
 import { wantedTypes, type WebhookEndpoint } from "./endpoint/endpoint.ts";
 
@@ -24,9 +25,8 @@ export async function addDeliveries(
   const { rows } = await sql<FanOutResult & { intents: bigint[] | null }>`/* named: add_webhook_deliveries */
     with batch as (
       select event.sequence, event.position, event.intent_number, event.type, event.content from event
-      where event.account_number = (select number from account where id = ${endpoint.account_id})
-        and event.sequence is not null and event.sequence > ${endpoint.fanned_sequence}
-      order by event.sequence limit ${limit}
+      where ${behind(sql`(select number from account where id = ${endpoint.account_id})`, endpoint.fanned_sequence)}
+      order by event.account_number, event.sequence limit ${limit}
     ), added as (
       insert into webhook_delivery as delivery (endpoint_number, event_position, sequence, intent_number, is_replay, status,
         tries, due_at, due_since, created_at)
@@ -111,11 +111,11 @@ export type DueDelivery = Pick<
 
 const DELIVERY_COLUMNS = ["number", "intent_number", "is_replay", "tries", "tries_before", "test_event"];
 
-function selectDue() {
+function selectDue(deliveries: RawBuilder<unknown>) {
   const own = DELIVERY_COLUMNS.map((column) => `delivery.${column}`);
   return sql`select ${sql.raw([...own, shownColumns("event")].join())}, event.position as "eventPosition",
       delivery.sequence as sequence
-    from webhook_delivery delivery left join event on event.position = delivery.event_position
+    from ${deliveries} left join event on event.position = delivery.event_position
       left join intent on intent.seq = event.intent_number`;
 }
 
@@ -126,11 +126,13 @@ type DueQuery = { endpointNumber: number; at: Date; limit: number; except: reado
  * over: the clock has stepped back.
  */
 export async function listDue(db: Db, query: DueQuery): Promise<DueDelivery[]> {
+  const due = sql`(${selectNumbers(query, sql`due_at <= ${query.at}`)} union
+      ${selectNumbers(query, sql`due_since > ${latestSince(query.at)}`)}) as due
+    cross join lateral (
+      select * from webhook_delivery where endpoint_number = ${query.endpointNumber} and number = due.number offset 0
+    ) as delivery`;
   const { rows } = await sql<DueDelivery>`/* named: list_due_webhook_deliveries */
-    ${selectDue()}
-    where delivery.endpoint_number = ${query.endpointNumber} and delivery.number in (
-      ${selectNumbers(query, sql`due_at <= ${query.at}`)} union all
-      ${selectNumbers(query, sql`due_since > ${latestSince(query.at)}`)})
+    ${selectDue(due)}
     order by delivery.due_at, delivery.number limit ${query.limit}`.execute(db.root);
   return rows;
 }
@@ -143,7 +145,7 @@ function selectNumbers({ endpointNumber, limit, except }: DueQuery, condition: R
 /** The oldest event of the feed that is pending, due or not; where none is, the oldest replay or test event. */
 export async function findOldest(db: Db, endpointNumber: number): Promise<DueDelivery | undefined> {
   const { rows } = await sql<DueDelivery>`
-    ${selectDue()}
+    ${selectDue(sql`webhook_delivery delivery`)}
     where delivery.endpoint_number = ${endpointNumber} and delivery.status = 'pending'
     order by delivery.is_replay, delivery.sequence limit 1`.execute(db.root);
   return rows[0];
@@ -193,7 +195,10 @@ export async function writeTries(
 
 export type Lane = { intent_number: bigint; is_replay: boolean };
 
-/** Makes the next event of each intent due. The caller holds the endpoint's lock. */
+/**
+ * Makes the next event of each intent due. The caller holds the endpoint's lock. A range of one intent keeps the planner
+ * from reading what waits of all intents.
+ */
 export async function releaseNext(
   tx: Tx,
   { endpointNumber, lanes, at }: { endpointNumber: number; lanes: readonly Lane[]; at: Date },
@@ -203,9 +208,9 @@ export async function releaseNext(
     update webhook_delivery set due_at = ${at}, due_since = ${at}
     where endpoint_number = ${endpointNumber} and status = 'pending' and due_at is null and number in (
       select (select next.number from webhook_delivery next
-        where next.endpoint_number = ${endpointNumber} and next.intent_number = lane.intent_number
-          and next.is_replay = lane.is_replay and next.status = 'pending'
-        order by next.sequence, next.number limit 1)
+        where next.endpoint_number = ${endpointNumber} and next.intent_number >= lane.intent_number
+          and next.intent_number <= lane.intent_number and next.is_replay = lane.is_replay and next.status = 'pending'
+        order by next.intent_number, next.is_replay, next.sequence, next.number limit 1)
       from ${unnest("lane", lanes, { intent_number: "int8", is_replay: "boolean" })})`.execute(tx);
 }
 

@@ -139,12 +139,10 @@ function selectNumbers(query: DeliveryQuery, upTo: RawBuilder<unknown>) {
 }
 
 async function listAttempts(db: Db, endpointNumber: number, deliveries: readonly bigint[]): Promise<WebhookAttempt[]> {
-  return db.root
-    .selectFrom("webhook_attempt")
-    .selectAll()
-    .where("endpoint_number", "=", endpointNumber)
-    .where(sql<boolean>`delivery_number = any(${array(deliveries, "int8")})`)
-    .orderBy("delivery_number")
-    .orderBy("attempt")
-    .execute();
+  const { rows } = await sql<WebhookAttempt>`
+    select attempt.* from unnest(${array(deliveries, "int8")}) as listed (number) cross join lateral (
+      select * from webhook_attempt where endpoint_number = ${endpointNumber} and delivery_number = listed.number offset 0
+    ) as attempt
+    order by attempt.delivery_number, attempt.attempt`.execute(db.root);
+  return rows;
 }
