@@ -1,3 +1,4 @@
+import { parseArgs } from "node:util";
 import { heading } from "./detect/statistics.ts";
 import { benchBacklog, benchDelay, benchHanging, benchSigning } from "./webhooks/deliveries.ts";
 import { benchPages, benchStreams } from "./webhooks/feeds.ts";
@@ -17,8 +18,14 @@ const FULL: Sizes = {
   pages: 300,
 };
 
+/** `--backlog` chooses another size of the backlog, which takes the longest. */
 export async function benchWebhooks(): Promise<void> {
-  const sizes = process.argv.includes("--small") ? SMALL : FULL;
+  const { values } = parseArgs({
+    args: process.argv.slice(3),
+    options: { small: { type: "boolean", default: false }, backlog: { type: "string" } },
+  });
+  const chosen = values.small ? SMALL : FULL;
+  const sizes = { ...chosen, backlog: Number(values.backlog ?? chosen.backlog) };
   console.log(heading());
   for (const bench of [benchSigning, benchDelay, benchHanging, benchBacklog, benchStreams, benchPages]) {
     const world = await openBenchWorld();
