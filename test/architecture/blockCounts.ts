@@ -14,7 +14,7 @@ const WORK_BOUNDS: readonly WorkBound[] = [
   { path: "src/watch/catchUp/readRange.ts", name: "BLOCKS_START", reason: "the size of the first request" },
   { path: "src/watch/catchUp/readRange.ts", name: "BLOCKS_MAX", reason: "the largest size of a request" },
   {
-    path: "src/watch/chainMemory.ts",
+    path: "src/watch/reconcile/searchDifference.ts",
     name: "SEARCH_BLOCKS_START",
     reason: "the size of the first request of a search",
   },

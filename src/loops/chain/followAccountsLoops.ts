@@ -1,6 +1,7 @@
 import { findWatchedChain } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
-import { followAccounts, searchAccounts, viewedAccountsTopic } from "../../watch/accounts/followAccounts.ts";
+import { followAccounts, searchAccounts } from "../../watch/accounts/followAccounts.ts";
+import { viewedAccountsTopic } from "../../watch/wakes.ts";
 import { preparePasses } from "../../watch/reconcile/reconcileBalances.ts";
 import type { World } from "../../world.ts";
 import type { Loop } from "../loop.ts";

@@ -1,8 +1,9 @@
 import type { Chain } from "../../chain/chain.ts";
 import { ProviderFailed } from "../../chain/reader.ts";
 import type { HeadFeed, HeadListener } from "../../chain/headFeed.ts";
-import { followQueuedHeads, headsTopic, enqueueHead, watchTopic } from "../../watch/follow/followHeads.ts";
-import { getChainMemory } from "../../watch/chainMemory.ts";
+import { followedChain } from "../../watch/follow/followedChain.ts";
+import { followQueuedHeads, enqueueHead } from "../../watch/follow/followHeads.ts";
+import { headsTopic, viewing, watchTopic } from "../../watch/wakes.ts";
 import type { World } from "../../world.ts";
 import type { Loop } from "../loop.ts";
 
@@ -41,9 +42,9 @@ export function listenToFeedLoop(world: World, chain: Chain, feed: HeadFeed): Lo
     onHeadNumber: (number) => {
       if (number > highestHead) highestHead = number;
       // A number shows no deposit. Polls are quick enough where nobody waits.
-      if (getChainMemory(world, chain).isViewed) world.wake.notify(watchTopic(chain));
+      if (viewing(world, chain).isViewed) world.wake.notify(watchTopic(chain));
     },
-    highestKnown: () => getChainMemory(world, chain).cursor?.number,
+    highestKnown: () => followedChain(world, chain).cursor?.number,
   };
   return {
     name: `listen to ${feed.name} of ${chain.caip2}`,

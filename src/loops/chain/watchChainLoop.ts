@@ -1,8 +1,7 @@
 import { isReadByAccounts, type Chain } from "../../chain/chain.ts";
 import { findWatchedChain } from "../../catalog/catalog.ts";
 import { verifyChain } from "../../chain/verifyChain.ts";
-import { viewedAccountsTopic } from "../../watch/accounts/followAccounts.ts";
-import { watchTopic } from "../../watch/follow/followHeads.ts";
+import { viewedAccountsTopic, watchTopic } from "../../watch/wakes.ts";
 import { watchChain } from "../../watch/follow/watchChain.ts";
 import type { World } from "../../world.ts";
 import type { Loop } from "../loop.ts";

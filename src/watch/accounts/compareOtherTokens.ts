@@ -1,13 +1,14 @@
 import { watchedTokens } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
+import { perChain } from "../../chain/perChain.ts";
 import { ProviderFailed } from "../../chain/reader.ts";
 import { warnRepeated } from "../../kernel/alarm/repeatedWarning.ts";
 import { addMs } from "../../kernel/clock.ts";
-import { getChainMemory } from "../chainMemory.ts";
 import { advancePass, claimPass } from "../reconcile/balanceStore.ts";
 import { compareInboxes } from "../reconcile/compareInboxes.ts";
 import { readPassPage, type ComparedInbox } from "../reconcile/passPages.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
+import { passOrder } from "./passOrder.ts";
 import { explainBalances } from "./explainBalances.ts";
 
 // An inbox that takes one token may be sent another configured one. Each token of a page costs a request, and such
@@ -25,15 +26,24 @@ const CLAIM_MS = 60_000;
 /** Inboxes in a page. */
 const PAGE_INBOXES = 400;
 
+/** On the monotonic clock. */
+const lastComparisons = perChain(() => ({
+  /** When what payers look at was compared, and whether the current pass over that compares it. */
+  viewedAtMs: -Infinity,
+  isViewedDue: false,
+  /** When a page of all inboxes was compared. */
+  pageAtMs: -Infinity,
+}));
+
 /**
  * Compares the next page of all inboxes, when it is due. Throws ProviderFailed when no provider answers; a later step
  * then reads the same page.
  */
 export async function compareOtherTokens(world: WatchWorld, chain: Chain): Promise<void> {
-  const { otherTokens } = getChainMemory(world, chain);
+  const last = lastComparisons(world, chain);
   const nowMs = world.clock.monotonicMs();
-  if (!hasSeveralTokens(world, chain) || nowMs - otherTokens.pageAtMs < PAGE_MS) return;
-  otherTokens.pageAtMs = nowMs;
+  if (!hasSeveralTokens(world, chain) || nowMs - last.pageAtMs < PAGE_MS) return;
+  last.pageAtMs = nowMs;
   const at = world.clock.now();
   const claim = { chain: chain.caip2, at, until: addMs(at, CLAIM_MS), pauseMs: PASS_MS };
   const pass = await claimPass(world.db, claim, ["other_tokens"]);
@@ -60,13 +70,13 @@ export async function compareViewedOtherTokens(
   chain: Chain,
   { inboxes, position }: { inboxes: readonly ComparedInbox[]; position: string | null },
 ): Promise<void> {
-  const { otherTokens } = getChainMemory(world, chain);
+  const last = lastComparisons(world, chain);
   const nowMs = world.clock.monotonicMs();
   if (position === null) {
-    otherTokens.isViewedDue = hasSeveralTokens(world, chain) && nowMs - otherTokens.viewedAtMs >= VIEWED_MS;
-    if (otherTokens.isViewedDue) otherTokens.viewedAtMs = nowMs;
+    last.isViewedDue = hasSeveralTokens(world, chain) && nowMs - last.viewedAtMs >= VIEWED_MS;
+    if (last.isViewedDue) last.viewedAtMs = nowMs;
   }
-  if (!otherTokens.isViewedDue) return;
+  if (!last.isViewedDue) return;
   try {
     await compare(world, chain, inboxes);
   } catch (error) {
@@ -80,7 +90,7 @@ export async function compareViewedOtherTokens(
 async function compare(world: WatchWorld, chain: Chain, inboxes: readonly ComparedInbox[]): Promise<void> {
   if (inboxes.length === 0) return;
   // As the passes over the own tokens, so that no provider stays the only one that is asked.
-  const { isPassReverse: isReverse } = getChainMemory(world, chain);
+  const { isReverse } = passOrder(world, chain);
   const compared = { inboxes, preferred: "booked", isReverse, tokens: "other" } as const;
   const { block, balances } = await compareInboxes(world, chain, compared);
   if (block) await explainBalances(world, chain, { cursor: block, balances, isReverse });

@@ -1,7 +1,7 @@
 import type { Chain } from "../../chain/chain.ts";
+import { perChain } from "../../chain/perChain.ts";
 import { ProviderFailed } from "../../chain/reader.ts";
 import { warnRepeated } from "../../kernel/alarm/repeatedWarning.ts";
-import { getChainMemory } from "../chainMemory.ts";
 import type { ComparedBalance } from "../reconcile/comparedBalance.ts";
 import { isDifferent } from "../reconcile/compareInboxes.ts";
 import { explainableDifferences, resolveEqual, storeDifference } from "../reconcile/reconcileBalances.ts";
@@ -14,6 +14,9 @@ import { nameOmittingProviders } from "./nameFaultyProviders.ts";
 const UNEXPLAINED_MS = 60_000;
 const CONCURRENT_INBOXES_MAX = 4;
 
+/** Since when a balance differs without an explanation, by inbox, token and provider, on the monotonic clock. */
+const unexplainedSince = perChain(() => new Map<string, number>());
+
 type ComparedPage = { cursor: KnownBlock; isReverse: boolean };
 
 /**
@@ -25,7 +28,7 @@ export async function explainBalances(
   chain: Chain,
   { cursor, balances, isReverse }: ComparedPage & { balances: readonly ComparedBalance[] },
 ): Promise<void> {
-  const { unexplainedSinceMs } = getChainMemory(world, chain);
+  const unexplainedSinceMs = unexplainedSince(world, chain);
   await resolveEqual(world, chain, balances);
   const differing: ComparedBalance[] = [];
   for (const balance of balances) {
@@ -45,7 +48,7 @@ async function explainBalance(
   chain: Chain,
   { cursor, balance, isReverse }: ComparedPage & { balance: ComparedBalance },
 ): Promise<void> {
-  const { unexplainedSinceMs } = getChainMemory(world, chain);
+  const unexplainedSinceMs = unexplainedSince(world, chain);
   const key = keyOf(balance);
   const { isPartial, recorded } = await tryFindDeposits(world, chain, { cursor, balance });
   const [deposit] = recorded;

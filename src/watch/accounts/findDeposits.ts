@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import type { Chain } from "../../chain/chain.ts";
+import { perChain } from "../../chain/perChain.ts";
 import type { BlockRange, ChainReader, ProviderFailed, Transfer } from "../../chain/reader.ts";
 import type { Db } from "../../db/database.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import { highestOf } from "../../kernel/extremes.ts";
 import { blocksIn, type BlockSpan } from "../blockTime.ts";
-import { getChainMemory } from "../chainMemory.ts";
 import { isRangeTooLarge } from "../catchUp/readRange.ts";
 import type { MovementRow } from "../movement.ts";
 import type { ComparedBalance } from "../reconcile/comparedBalance.ts";
@@ -24,6 +24,9 @@ const OVERLAP: BlockSpan = { ms: 120_000, min: 300, max: 2_000 };
  */
 const ATTEMPTS_MAX = 4;
 
+/** Up to which block the transfers of an inbox were read in parts, by inbox, token and provider. */
+const partlyReadUpTo = perChain(() => new Map<string, bigint>());
+
 /** `isPartial`: more is to be read. `recorded`: the new movements. */
 export type FoundDeposits = { isPartial: boolean; recorded: readonly MovementRow[] };
 
@@ -33,7 +36,7 @@ export async function findDeposits(
   chain: Chain,
   { cursor, balance }: { cursor: KnownBlock; balance: ComparedBalance },
 ): Promise<FoundDeposits> {
-  const { partlyRead } = getChainMemory(world, chain);
+  const partlyRead = partlyReadUpTo(world, chain);
   const key = `${balance.inbox} ${balance.token} ${balance.provider}`;
   const newest = await findNewestBlock(world.db, { chain: chain.caip2, balance });
   const start = highestOf(newest, partlyRead.get(key) ?? 0n);

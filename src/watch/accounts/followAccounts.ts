@@ -3,15 +3,16 @@ import type { Chain } from "../../chain/chain.ts";
 import { ProviderFailed } from "../../chain/reader.ts";
 import { warnRepeated } from "../../kernel/alarm/repeatedWarning.ts";
 import { addMs } from "../../kernel/clock.ts";
-import { getChainMemory } from "../chainMemory.ts";
 import { advancePass, claimPass, type BalancePass } from "../reconcile/balanceStore.ts";
 import { compareInboxes } from "../reconcile/compareInboxes.ts";
 import { readPassPage } from "../reconcile/passPages.ts";
 import { searchDifferences } from "../reconcile/reconcileBalances.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
+import { viewing } from "../wakes.ts";
 import { skipUnreadable } from "../unreadable/acceptUnreadable.ts";
 import { compareOtherTokens, compareViewedOtherTokens } from "./compareOtherTokens.ts";
 import { explainBalances } from "./explainBalances.ts";
+import { passOrder } from "./passOrder.ts";
 import { rereadSettled } from "./rereadSettled.ts";
 
 // Some chains cannot be read block by block at a bearable cost, and no transfer can be found there by its recipient.
@@ -79,7 +80,7 @@ async function comparePage(
   const { scope, position } = pass;
   const query = { chain: chain.caip2, scope, position, at: world.clock.now(), inboxesMax: PAGE_INBOXES, viewedMs: 0 };
   const page = await readPassPage(world.db, query);
-  if (scope === "viewed" && position === null) getChainMemory(world, chain).isViewed = page.inboxes.length > 0;
+  if (scope === "viewed" && position === null) viewing(world, chain).isViewed = page.inboxes.length > 0;
   if (page.inboxes.length > 0) {
     const isReverse = scope === "all" && isPassReverse(world, chain, position);
     const compared = { inboxes: page.inboxes, preferred: "booked", isReverse } as const;
@@ -100,9 +101,9 @@ async function comparePage(
  * Every second pass begins with the last provider, so that the first one cannot hide a deposit for longer than a pass.
  */
 function isPassReverse(world: WatchWorld, chain: Chain, position: string | null): boolean {
-  const memory = getChainMemory(world, chain);
-  if (position === null) memory.isPassReverse = !memory.isPassReverse;
-  return memory.isPassReverse;
+  const order = passOrder(world, chain);
+  if (position === null) order.isReverse = !order.isReverse;
+  return order.isReverse;
 }
 
 /**
@@ -118,9 +119,4 @@ function pagePauseMs(
   const pollMs = findWatchedChain(world.catalog, chain.caip2)?.pollMs ?? POLL_MS_DEFAULT;
   const shareMs = PASS_MS / pages;
   return shareMs >= pollMs ? pollMs : Math.max(0, Math.floor(shareMs - workedMs));
-}
-
-/** Wakes the comparison of what payers look at. */
-export function viewedAccountsTopic({ caip2 }: Pick<Chain, "caip2">): string {
-  return `viewed accounts:${caip2}`;
 }

@@ -1,11 +1,18 @@
 import type { Chain } from "../../chain/chain.ts";
+import { perChain } from "../../chain/perChain.ts";
 import { ProviderFailed, type BlockRange, type ChainReader } from "../../chain/reader.ts";
 import { watchedTokens } from "../../catalog/catalog.ts";
 import { nearBlocks } from "../blockTime.ts";
-import { getChainMemory } from "../chainMemory.ts";
 import { storeBurningInboxes } from "../inboxes/burningInboxes.ts";
 import { movementKey } from "../movement.ts";
-import { isRangeTooLarge, mayBeRangeTooLarge, readFilteredRange, type FilteredRange } from "./readRange.ts";
+import {
+  FILTERED_LOGS_TARGET,
+  isRangeTooLarge,
+  mayBeRangeTooLarge,
+  RangeSize,
+  readFilteredRange,
+  type FilteredRange,
+} from "./readRange.ts";
 import { inboxFilter, applySegment, type ChainSegment, type WatchWorld } from "../store/applySegment.ts";
 import type { KnownBlock } from "../store/store.ts";
 import { trackSoundness } from "../providers/trackSoundness.ts";
@@ -22,6 +29,8 @@ const CONCURRENT_READS_MAX = 3;
 const BUFFERED_RANGES_MAX = 8;
 /** Movements of several ranges in one transaction; a single range may have more. */
 const TRANSFERS_MAX = 2_000;
+
+const rangeSize = perChain(() => new RangeSize(FILTERED_LOGS_TARGET));
 
 /**
  * Reads from the cursor towards the head by ranges, and commits complete ranges in order, with their end blocks.
@@ -102,7 +111,7 @@ class RangeQueue {
     this.#world = world;
     this.#chain = chain;
     this.#tokens = watchedTokens(world.catalog, chain.caip2);
-    this.#size = getChainMemory(world, chain).rangeSize;
+    this.#size = rangeSize(world, chain);
     this.#next = next;
     this.#last = last;
   }

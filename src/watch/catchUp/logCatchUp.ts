@@ -1,6 +1,6 @@
 import type { Chain } from "../../chain/chain.ts";
-import { computePace, computePercent } from "./pace.ts";
-import { getChainMemory } from "../chainMemory.ts";
+import { perChain } from "../../chain/perChain.ts";
+import { computePace, computePercent, type ProgressSample } from "./pace.ts";
 import type { World } from "../../world.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 
@@ -9,20 +9,24 @@ import type { WatchWorld } from "../store/applySegment.ts";
 /** Interval of log lines, in milliseconds. */
 const LOG_INTERVAL_MS = 5_000;
 
+/** `lastLogged`: the sample of the last log line, or the start. */
+type CatchUp = { start: ProgressSample; lastLogged: ProgressSample; isLogged: boolean };
+const currentCatchUp = perChain(() => ({ catchUp: undefined as CatchUp | undefined }));
+
 type LogWorld = Pick<WatchWorld, "clock" | "log" | "memory">;
 
 /** The block at which this process's current catch-up started; undefined when there is none. */
 export function findCatchUpStart(world: Pick<World, "clock" | "memory">, chain: Chain): bigint | undefined {
-  return getChainMemory(world, chain).catchUp?.start.recorded;
+  return currentCatchUp(world, chain).catchUp?.start.recorded;
 }
 
 /** Logs the progress of a catch-up at intervals. Callers report every advance. */
 export function logCatchUp(world: LogWorld, chain: Chain, at: { recorded: bigint; head: bigint }): void {
   const mark = { ...at, atMs: world.clock.monotonicMs() };
-  const memory = getChainMemory(world, chain);
-  const { catchUp } = memory;
+  const current = currentCatchUp(world, chain);
+  const { catchUp } = current;
   if (catchUp === undefined) {
-    memory.catchUp = { start: mark, lastLogged: mark, isLogged: false };
+    current.catchUp = { start: mark, lastLogged: mark, isLogged: false };
     return;
   }
   if (mark.atMs - catchUp.lastLogged.atMs < LOG_INTERVAL_MS) return;
@@ -45,10 +49,10 @@ export function logCatchUp(world: LogWorld, chain: Chain, at: { recorded: bigint
 
 /** Logs that the head is reached, when a progress line was logged before. */
 export function logCaughtUp(world: LogWorld, chain: Chain, recorded: bigint): void {
-  const memory = getChainMemory(world, chain);
-  const { catchUp } = memory;
+  const current = currentCatchUp(world, chain);
+  const { catchUp } = current;
   if (catchUp === undefined) return;
-  memory.catchUp = undefined;
+  current.catchUp = undefined;
   if (!catchUp.isLogged) return;
   const passedS = (world.clock.monotonicMs() - catchUp.start.atMs) / 1_000;
   const from = catchUp.start.recorded;

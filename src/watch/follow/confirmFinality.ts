@@ -1,10 +1,10 @@
 import { findWatchedChain } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
+import { perChain } from "../../chain/perChain.ts";
 import type { ToldHeads } from "../../chain/providers.ts";
 import { ProviderFailed, type BlockRef } from "../../chain/reader.ts";
 import { bookMovements } from "../store/bookMovements.ts";
 import { wakeBlockConsumers, type WatchWorld } from "../store/applySegment.ts";
-import { getChainMemory } from "../chainMemory.ts";
 import { hasMovementAbove, listKnownBlocks } from "../store/chainReads.ts";
 import { storeFinality, type CursorRow, type KnownBlock } from "../store/store.ts";
 import { highestOf, lowestOf } from "../../kernel/extremes.ts";
@@ -12,13 +12,16 @@ import { highestOf, lowestOf } from "../../kernel/extremes.ts";
 /** How often the chain's own finality is read while nothing waits for it. */
 const IDLE_MS = 5_000;
 
+/** When the chain's own finality was last read, on the monotonic clock. */
+export const lastFinality = perChain(() => ({ readAtMs: -Infinity }));
+
 /**
  * Whether this poll reads the chain's own finality: always while a movement waits for it, else at intervals. It costs
  * two calls to each provider, however short the chain's blocks are.
  */
 export async function isFinalityDue(world: WatchWorld, chain: Chain, cursor: CursorRow): Promise<boolean> {
-  const { finalityReadAtMs } = getChainMemory(world, chain);
-  if (world.clock.monotonicMs() - finalityReadAtMs >= IDLE_MS) return true;
+  const { readAtMs } = lastFinality(world, chain);
+  if (world.clock.monotonicMs() - readAtMs >= IDLE_MS) return true;
   const tiers = findWatchedChain(world.catalog, chain.caip2)?.finality ?? [];
   if (!tiers.some(({ finality }) => "tag" in finality)) return false;
   return hasMovementAbove(world.db, { chain: chain.caip2, number: cursor.finalized_number });
@@ -39,7 +42,7 @@ export async function confirmFinality(
     findKnownNumber(world, chain, { cursor, head: heads?.safe }),
     findKnownNumber(world, chain, { cursor, head: heads?.finalized }),
   ]);
-  if (told) getChainMemory(world, chain).finalityReadAtMs = world.clock.monotonicMs();
+  if (told) lastFinality(world, chain).readAtMs = world.clock.monotonicMs();
   const safeNumber = highestOf(cursor.safe_number, safe, finalized);
   const finalizedNumber = highestOf(cursor.finalized_number, finalized);
   const at = world.clock.now();

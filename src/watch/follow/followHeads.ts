@@ -1,5 +1,6 @@
 import { watchedTokens } from "../../catalog/catalog.ts";
 import { isReadByAccounts, type Chain } from "../../chain/chain.ts";
+import { perChain } from "../../chain/perChain.ts";
 import { ProviderFailed, type BlockRef, type ChainReader } from "../../chain/reader.ts";
 import { bookRevision } from "../store/bookMovements.ts";
 import {
@@ -9,8 +10,7 @@ import {
   type BlockTransfers,
   type FoundSuspect,
 } from "../reread/recheckSuspectBlocks.ts";
-import { objectingProviders } from "../providers/headHold.ts";
-import { getChainMemory } from "../chainMemory.ts";
+import { comparedProviders, objectingProviders } from "../providers/headHold.ts";
 import { filterInboxTransfers, type LocatedTransfer } from "../movement.ts";
 import { postponeDust } from "../postponed/postponeDust.ts";
 import {
@@ -20,6 +20,8 @@ import {
   type ChainSegment,
   type WatchWorld,
 } from "../store/applySegment.ts";
+import { headsTopic, viewing, watchTopic } from "../wakes.ts";
+import { followedChain } from "./followedChain.ts";
 import { advanceCursor, advanceCursorWithNew, findCursor, type KnownBlock } from "../store/store.ts";
 
 // The fast path for a block that a provider pushed: its transfers are read by hash and recorded at once. The next poll
@@ -35,6 +37,9 @@ const POLL_DELAY_MS = 100;
 /** A node behind the same name may receive the block a little later than the one that pushed it. */
 const RETRY_MS = [20, 40, 80, 160] as const;
 
+/** Pushed heads that are not processed yet, and when they were last followed and woke the poll, on the monotonic clock. */
+const pushedHeads = perChain(() => ({ heads: Array<BlockRef>(), followedAtMs: -Infinity, wokeAtMs: -Infinity }));
+
 /**
  * `recorded`: the heads follow the cursor and are recorded now. `passed`: they were recorded before. `unfit`: they do
  * not follow or cannot be read, and the next poll reads the chain.
@@ -43,9 +48,9 @@ export type HeadsOutcome = "recorded" | "passed" | "unfit";
 
 /** Records pushed heads in the order of their arrival. Safe in any number of processes. */
 export async function followHeads(world: WatchWorld, chain: Chain, heads: readonly BlockRef[]): Promise<HeadsOutcome> {
-  const memory = getChainMemory(world, chain);
-  const from = memory.cursor;
-  if (from === undefined || objectingProviders(memory).length > 0) return "unfit";
+  const followed = followedChain(world, chain);
+  const from = followed.cursor;
+  if (from === undefined || objectingProviders(comparedProviders(world, chain)).length > 0) return "unfit";
   const { blocks, isComplete } = contiguousHeads(from, heads);
   const to = blocks.at(-1);
   if (to === undefined) return isComplete ? "passed" : "unfit";
@@ -57,9 +62,9 @@ export async function followHeads(world: WatchWorld, chain: Chain, heads: readon
     return "unfit";
   }
   enqueueRecheck(world, chain, found.suspects);
-  if (memory.cursor === from) memory.cursor = to;
-  memory.lastBlockAtMs = world.clock.monotonicMs();
-  memory.isBookingDue = true;
+  if (followed.cursor === from) followed.cursor = to;
+  followed.lastBlockAtMs = world.clock.monotonicMs();
+  followed.isBookingDue = true;
   return isComplete ? "recorded" : "unfit";
 }
 
@@ -89,10 +94,10 @@ async function applyPushedHeads(world: WatchWorld, chain: Chain, segment: ChainS
 
 /** Reads the cursor again, so that the next head is compared with its current position. */
 async function reloadCursor(world: WatchWorld, chain: Chain): Promise<void> {
-  const memory = getChainMemory(world, chain);
-  const before = memory.cursor;
+  const followed = followedChain(world, chain);
+  const before = followed.cursor;
   const cursor = await findCursor(world.db, chain.caip2);
-  if (memory.cursor === before) memory.cursor = cursor;
+  if (followed.cursor === before) followed.cursor = cursor;
 }
 
 /** The heads that follow the cursor, each the parent of the next. `isComplete`: every other head was passed already. */
@@ -197,13 +202,13 @@ function assertSame(reader: ChainReader, head: BlockRef, block: BlockRef | undef
  * chain.
  */
 export function enqueueHead(world: Pick<WatchWorld, "clock" | "wake" | "memory">, chain: Chain, head: BlockRef): void {
-  const { pushedHeads, isViewed } = getChainMemory(world, chain);
+  const { heads } = pushedHeads(world, chain);
   if (isReadByAccounts(chain)) {
     // A block of its own shows no deposit. Polls are quick enough where nobody waits.
-    if (isViewed) world.wake.notify(watchTopic(chain));
+    if (viewing(world, chain).isViewed) world.wake.notify(watchTopic(chain));
     return;
   }
-  if (pushedHeads.push(head) > HEADS_MAX) pushedHeads.shift();
+  if (heads.push(head) > HEADS_MAX) heads.shift();
   world.wake.notify(headsTopic(chain));
 }
 
@@ -212,12 +217,12 @@ export function enqueueHead(world: Pick<WatchWorld, "clock" | "wake" | "memory">
  * requests.
  */
 export async function followQueuedHeads(world: WatchWorld, chain: Chain): Promise<void> {
-  const { pushedHeads, pushed } = getChainMemory(world, chain);
-  if (pushedHeads.length === 0) return;
+  const pushed = pushedHeads(world, chain);
+  if (pushed.heads.length === 0) return;
   const sinceMs = world.clock.monotonicMs() - pushed.followedAtMs;
   if (sinceMs < FOLLOW_MS) await world.clock.sleep(FOLLOW_MS - sinceMs);
   pushed.followedAtMs = world.clock.monotonicMs();
-  const heads = pushedHeads.splice(0);
+  const heads = pushed.heads.splice(0);
   let outcome: HeadsOutcome = "unfit";
   try {
     outcome = await followHeads(world, chain, heads);
@@ -232,14 +237,4 @@ export async function followQueuedHeads(world: WatchWorld, chain: Chain): Promis
       world.wake.notify(watchTopic(chain));
     }
   }
-}
-
-/** Wakes the head follower. */
-export function headsTopic({ caip2 }: Pick<Chain, "caip2">): string {
-  return `heads:${caip2}`;
-}
-
-/** Wakes the poll of the chain. */
-export function watchTopic({ caip2 }: Pick<Chain, "caip2">): string {
-  return `watch:${caip2}`;
 }

@@ -1,7 +1,7 @@
 import type { Chain } from "../../chain/chain.ts";
 import type { ChainReader } from "../../chain/reader.ts";
-import { logHeadHold } from "../providers/headHold.ts";
-import { getChainMemory, type ChainMemory, type Objection } from "../chainMemory.ts";
+import { comparedProviders, logHeadHold, type ComparedProviders, type Objection } from "../providers/headHold.ts";
+import { followedChain } from "./followedChain.ts";
 import { pollProviders, type ProviderComparison } from "../providers/pollProviders.ts";
 import { applySegment, type WatchWorld } from "../store/applySegment.ts";
 import { listKnownBlocks } from "../store/chainReads.ts";
@@ -29,25 +29,25 @@ export async function reconcileCursor(
   chain: Chain,
   cursor: KnownBlock,
 ): Promise<KnownBlock | undefined> {
-  const memory = getChainMemory(world, chain);
+  const compared = comparedProviders(world, chain);
   const nowMs = world.clock.monotonicMs();
   const isAlone = chain.providers.providerCount < 2;
   // A single provider is compared only after a long pause without new blocks, which saves requests.
-  const isDue = isAlone ? nowMs - memory.lastBlockAtMs > OBJECTION_MS_MIN : true;
-  if (!isDue || nowMs - memory.comparedAtMs < COMPARE_MS) return undefined;
-  memory.comparedAtMs = nowMs;
+  const isDue = isAlone ? nowMs - followedChain(world, chain).lastBlockAtMs > OBJECTION_MS_MIN : true;
+  if (!isDue || nowMs - compared.atMs < COMPARE_MS) return undefined;
+  compared.atMs = nowMs;
   const comparisons = await pollProviders(world, chain, cursor);
-  memory.hasMultipleReplies = comparisons.length > 1;
+  compared.hasMultipleReplies = comparisons.length > 1;
   const agreeing = comparisons.filter((comparison) => comparison.kind === "agrees");
   // A single provider that is behind may be a restored node that catches up again.
   const objecting = comparisons.filter(
     (comparison) => comparison.kind === "differs" || (comparison.kind === "behind" && !isAlone),
   );
-  const persistent = persistentObjections(memory, { objecting, nowMs });
+  const persistent = persistentObjections(compared, { objecting, nowMs });
   logHeadHold(world, chain, nowMs);
   if (persistent.length === 0) return undefined;
   if (persistent.length <= agreeing.length) {
-    logDispute(world, chain, { memory, agreeing, lasting: persistent });
+    logDispute(world, chain, { compared, agreeing, lasting: persistent });
     return undefined;
   }
   return rewindToProviders(world, chain, { cursor, lasting: persistent, agreeing });
@@ -57,10 +57,10 @@ export async function reconcileCursor(
  * The providers that have objected long enough. One that is only behind must also have advanced; otherwise it is stuck.
  */
 function persistentObjections(
-  memory: ChainMemory,
+  compared: ComparedProviders,
   { objecting, nowMs }: { objecting: readonly ProviderComparison[]; nowMs: number },
 ): ProviderComparison[] {
-  const before = memory.objections;
+  const before = compared.objections;
   const objections = new Map<string, Objection>();
   for (const { provider, kind, head } of objecting) {
     const first = before.get(provider) ?? {
@@ -73,8 +73,8 @@ function persistentObjections(
     const isStuck = kind === "behind" && nowMs - movedAtMs >= OBJECTION_MS_MIN;
     objections.set(provider, { ...first, headNumber: head.number, movedAtMs, isStuck });
   }
-  memory.objections = objections;
-  if (objecting.length === 0) memory.isDisputeLogged = false;
+  compared.objections = objections;
+  if (objecting.length === 0) compared.isDisputeLogged = false;
   return objecting.filter(({ provider, kind, head }) => {
     const objection = objections.get(provider);
     if (objection === undefined || nowMs - objection.sinceMs < OBJECTION_MS_MIN) return false;
@@ -86,13 +86,13 @@ function logDispute(
   world: WatchWorld,
   chain: Chain,
   {
-    memory,
+    compared,
     agreeing,
     lasting,
-  }: { memory: ChainMemory; agreeing: readonly ProviderComparison[]; lasting: readonly ProviderComparison[] },
+  }: { compared: ComparedProviders; agreeing: readonly ProviderComparison[]; lasting: readonly ProviderComparison[] },
 ): void {
-  if (memory.isDisputeLogged) return;
-  memory.isDisputeLogged = true;
+  if (compared.isDisputeLogged) return;
+  compared.isDisputeLogged = true;
   raiseAlarm(
     world.log,
     {
@@ -116,7 +116,7 @@ async function rewindToProviders(
 ): Promise<KnownBlock | undefined> {
   const [first] = lasting;
   if (first === undefined) return undefined;
-  const memory = getChainMemory(world, chain);
+  const compared = comparedProviders(world, chain);
   const upTo = first.head.number < cursor.number ? first.head.number : cursor.number;
   const ancestor = await chain.providers.askProvider(first.provider, (reader) =>
     bisectCommonAncestor(world, reader, { chain, upTo }),
@@ -130,15 +130,16 @@ async function rewindToProviders(
     objecting: lasting.map(formatComparison),
   };
   if (ancestor === undefined) {
-    if (!memory.isDisputeLogged) raiseAlarm(world.log, facts, "most providers report a chain without any known block");
-    memory.isDisputeLogged = true;
+    if (!compared.isDisputeLogged)
+      raiseAlarm(world.log, facts, "most providers report a chain without any known block");
+    compared.isDisputeLogged = true;
     return undefined;
   }
   const segment = { from: cursor, ancestorNumber: ancestor.number, to: ancestor, blocks: [], located: [] };
   if (!(await applySegment(world, chain, segment))) return undefined;
   for (const { provider } of agreeing) chain.providers.coolDown(provider, COOLDOWN_MS);
-  memory.objections = new Map();
-  memory.lastBlockAtMs = world.clock.monotonicMs();
+  compared.objections = new Map();
+  followedChain(world, chain).lastBlockAtMs = world.clock.monotonicMs();
   raiseAlarm(world.log, facts, "the cursor was rewound to the chain that most providers report");
   return ancestor;
 }

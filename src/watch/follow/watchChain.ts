@@ -3,6 +3,7 @@ import type { Chain } from "../../chain/chain.ts";
 import { ProviderFailed, readAllHeads, type ChainReader } from "../../chain/reader.ts";
 import { ChainMismatch, type ToldHeads } from "../../chain/providers.ts";
 import { hasElapsed } from "../../kernel/clock.ts";
+import { followedChain } from "./followedChain.ts";
 import { initializeCursor } from "./initializeCursor.ts";
 import { isBookingComplete } from "../store/bookMovements.ts";
 import { readBranch, type Branch, type BranchQuery } from "./readBranch.ts";
@@ -10,7 +11,6 @@ import { catchUp } from "../catchUp/catchUp.ts";
 import { confirmFinality, isFinalityDue } from "./confirmFinality.ts";
 import { enqueueRecheck } from "../reread/recheckSuspectBlocks.ts";
 import { blocksIn, DEEPEST_REORG, nearBlocks, refreshBlockTime, SHALLOW_REORG } from "../blockTime.ts";
-import { getChainMemory } from "../chainMemory.ts";
 import { locateInboxTransfers, applySegment, type WatchWorld } from "../store/applySegment.ts";
 import { reconcileCursor } from "./reconcileCursor.ts";
 import { pollProviders } from "../providers/pollProviders.ts";
@@ -69,14 +69,14 @@ async function syncChain(world: WatchWorld, chain: Chain, cursor: CursorRow): Pr
   if (!isBehind) logCaughtUp(world, chain, now.number);
   // A head below the cursor comes from a lagging provider with outdated finality. Where another provider pushes blocks,
   // the first may lag permanently, so they are booked whatever it says.
-  const memory = getChainMemory(world, chain);
+  const followed = followedChain(world, chain);
   const isHeartbeatDue = hasElapsed(HEARTBEAT_MS, { since: cursor.updated_at, now: world.clock.now() });
   // Any process completes bookings that another one left.
   const isBookingBehind = !(await isBookingComplete(world, now));
   const isDue =
-    memory.isBookingDue || isBookingBehind || ((isMoved || isHeartbeatDue) && branch.head.number >= cursor.number);
+    followed.isBookingDue || isBookingBehind || ((isMoved || isHeartbeatDue) && branch.head.number >= cursor.number);
   const confirmed = isDue ? await confirmFinality(world, chain, { cursor: now, told }) : now;
-  if (isDue) memory.isBookingDue = false;
+  if (isDue) followed.isBookingDue = false;
   // After an outage much is left to reread and to book, so the next poll starts at once.
   const isBooking = confirmed.booked_number > now.booked_number && !(await isBookingComplete(world, confirmed));
   const hasMore = isBehind || (await rereadFinal(world, chain, confirmed)) || isBooking;
@@ -96,8 +96,8 @@ async function pollBranch(world: WatchWorld, chain: Chain, cursor: CursorRow): P
     knownBlocks: (upTo, limit) => listKnownBlocks(world.db, { chain: chain.caip2, upTo, limit }),
     locate: (reader, transfers) => locateInboxTransfers(world, reader, transfers),
   };
-  const memory = getChainMemory(world, chain);
-  const isStalled = world.clock.monotonicMs() - memory.lastBlockAtMs > STALL_MS;
+  const followed = followedChain(world, chain);
+  const isStalled = world.clock.monotonicMs() - followed.lastBlockAtMs > STALL_MS;
   const isWhole = await isFinalityDue(world, chain, cursor);
   const work = async (reader: ChainReader): Promise<PolledBranch> => {
     const { name: provider } = reader;
@@ -108,7 +108,7 @@ async function pollBranch(world: WatchWorld, chain: Chain, cursor: CursorRow): P
   const isConclusive = ({ branch: { kind, head } }: PolledBranch) => kind !== "still" || head.hash === cursor.hash;
   const tracked = trackSoundness(world, chain, { reading: "new blocks", work, isConclusive });
   const news = await (isStalled ? chain.providers.askInReverseOrder(tracked) : chain.providers.ask(tracked));
-  if (news.branch.kind !== "still") memory.lastBlockAtMs = world.clock.monotonicMs();
+  if (news.branch.kind !== "still") followed.lastBlockAtMs = world.clock.monotonicMs();
   await refreshBlockTime(world, chain, news.branch.head);
   return news;
 }
@@ -176,8 +176,8 @@ async function applyBranch(
 /** The chain's cursor; a new chain starts at its current head. Throws ChainMismatch when another chain is recorded. */
 async function loadCursor(world: WatchWorld, chain: Chain): Promise<CursorRow> {
   const { genesisHash } = await chain.providers.identify();
-  const memory = getChainMemory(world, chain);
-  const remembered = memory.cursor;
+  const followed = followedChain(world, chain);
+  const remembered = followed.cursor;
   let cursor = await findCursor(world.db, chain.caip2);
   if (!cursor) {
     await initializeCursor(world, chain);
@@ -193,7 +193,7 @@ async function loadCursor(world: WatchWorld, chain: Chain): Promise<CursorRow> {
     );
   }
   // A cursor that was set during this read is newer.
-  if (memory.cursor === remembered) memory.cursor = cursor;
+  if (followed.cursor === remembered) followed.cursor = cursor;
   return cursor;
 }
 

@@ -3,6 +3,8 @@ import type { AddressMatcher } from "../../chain/addressFormat.ts";
 import { addressFormatOf } from "../../chain/namespaces.ts";
 import type { Namespace } from "../../kernel/caip.ts";
 import type { Clock } from "../../kernel/clock.ts";
+import type { MemorySlot } from "../../kernel/processMemory.ts";
+import type { World } from "../../world.ts";
 import { SequenceGaps } from "./sequenceGaps.ts";
 import { readInboxesAfter } from "./inboxes.ts";
 
@@ -100,4 +102,18 @@ export class WatchedInboxes {
       this.#lastSeq = seq;
     }
   }
+}
+
+/** All chains of a namespace share their inboxes, because an address may be valid on each of them. */
+const WATCHED: MemorySlot<Map<Namespace, WatchedInboxes>> = { create: () => new Map() };
+
+/** The inboxes of a namespace in this process's memory. */
+export function getWatchedInboxes(
+  { clock, memory }: Pick<World, "clock" | "memory">,
+  namespace: Namespace,
+): WatchedInboxes {
+  const all = memory.get(WATCHED);
+  const known = all.get(namespace) ?? new WatchedInboxes(clock, namespace);
+  all.set(namespace, known);
+  return known;
 }

@@ -1,12 +1,38 @@
 import type { Chain } from "../../chain/chain.ts";
-import { getChainMemory, type ChainMemory } from "../chainMemory.ts";
+import { perChain } from "../../chain/perChain.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 
 // While a provider objects to the recorded chain, pushed heads are ignored: reconcileCursor resolves the objection at
 // poll intervals. That costs the latency advantage of websockets, so it is logged.
 
+/** A provider's objection to the cursor. */
+export type Objection = {
+  /** When it started, and the provider's head then. */
+  sinceMs: number;
+  sinceNumber: bigint;
+  /** The provider's head, and when it last advanced. */
+  headNumber: bigint;
+  movedAtMs: number;
+  /** Whether the provider only stands still, far behind. */
+  isStuck: boolean;
+};
+
+/** The last comparison of the providers with the cursor. */
+export const comparedProviders = perChain((clock) => ({
+  /** When it was, on the monotonic clock. */
+  atMs: clock.monotonicMs(),
+  /** Whether more than one provider answered. */
+  hasMultipleReplies: false,
+  objections: new Map() as ReadonlyMap<string, Objection>,
+  /** Whether it is logged that pushed heads are ignored because of them. */
+  isHoldLogged: false,
+  /** Whether the dispute is logged. */
+  isDisputeLogged: false,
+}));
+export type ComparedProviders = ReturnType<typeof comparedProviders>;
+
 /** The providers whose objection stops pushed heads. A stuck provider does not count. */
-export function objectingProviders({ objections }: Pick<ChainMemory, "objections">): string[] {
+export function objectingProviders({ objections }: Pick<ComparedProviders, "objections">): string[] {
   return [...objections].flatMap(([provider, { isStuck }]) => (isStuck ? [] : [provider]));
 }
 
@@ -15,19 +41,19 @@ export function objectingProviders({ objections }: Pick<ChainMemory, "objections
  * Logs the end once.
  */
 export function logHeadHold(world: Pick<WatchWorld, "clock" | "log" | "memory">, chain: Chain, nowMs: number): void {
-  const memory = getChainMemory(world, chain);
-  const objecting = objectingProviders(memory);
-  const isLasting = objecting.some((provider) => (memory.objections.get(provider)?.sinceMs ?? nowMs) < nowMs);
+  const compared = comparedProviders(world, chain);
+  const objecting = objectingProviders(compared);
+  const isLasting = objecting.some((provider) => (compared.objections.get(provider)?.sinceMs ?? nowMs) < nowMs);
   const facts = { chain: chain.caip2, providers: objecting };
-  if (isLasting && !memory.isHoldLogged) {
+  if (isLasting && !compared.isHoldLogged) {
     world.log.warn(
       facts,
       "a provider objects to the recorded chain; pushed heads are ignored and blocks found by polling",
     );
-    memory.isHoldLogged = true;
+    compared.isHoldLogged = true;
   }
-  if (objecting.length > 0 || !memory.isHoldLogged) return;
-  const stuck = [...memory.objections.keys()];
+  if (objecting.length > 0 || !compared.isHoldLogged) return;
+  const stuck = [...compared.objections.keys()];
   world.log.warn({ ...facts, stuck }, "no provider objects any more, or it is stuck; pushed heads are followed again");
-  memory.isHoldLogged = false;
+  compared.isHoldLogged = false;
 }

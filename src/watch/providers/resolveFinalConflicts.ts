@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { Chain } from "../../chain/chain.ts";
+import { perChain } from "../../chain/perChain.ts";
 import { array } from "../../db/parameters.ts";
 import type { World } from "../../world.ts";
-import { getChainMemory } from "../chainMemory.ts";
 import { movementKey, type MovementRow, type LocatedTransfer } from "../movement.ts";
 import { rereadNumber } from "../store/store.ts";
 import { verifyWithProvider } from "./verifyWithProvider.ts";
@@ -12,6 +12,9 @@ import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 const COOLDOWN_MS = 600_000;
 /** Interval of checks per chain, so that a provider with constant conflicts does not delay other work. */
 const CHECK_INTERVAL_MS = 60_000;
+
+/** When a conflict was last checked, on the monotonic clock. */
+const lastCheck = perChain(() => ({ atMs: -Infinity }));
 
 /**
  * Runs when not every located transfer was written. Movements in reread blocks ignore what a new block says: only a
@@ -23,13 +26,13 @@ export async function resolveFinalConflicts(
   chain: Chain,
   located: readonly LocatedTransfer[],
 ): Promise<void> {
-  const memory = getChainMemory(world, chain);
+  const last = lastCheck(world, chain);
   const nowMs = world.clock.monotonicMs();
-  if (nowMs < memory.conflictsCheckedAtMs + CHECK_INTERVAL_MS) return;
+  if (nowMs < last.atMs + CHECK_INTERVAL_MS) return;
   const conflicts = await listFinalConflicts(world, chain, located);
   const [movement] = conflicts;
   if (movement === undefined) return;
-  memory.conflictsCheckedAtMs = nowMs;
+  last.atMs = nowMs;
   const replies = await chain.providers.askEach((reader) => verifyWithProvider(reader, movement, []), "awake");
   const providersWith = (verdict: "confirms" | "denies") =>
     replies.flatMap((each) => ("answer" in each && each.answer.verdict === verdict ? [each.provider] : []));

@@ -1,6 +1,6 @@
 import type { Chain } from "../../chain/chain.ts";
+import { perChain } from "../../chain/perChain.ts";
 import { ProviderFailed, type ChainReader } from "../../chain/reader.ts";
-import { getChainMemory } from "../chainMemory.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 
@@ -13,6 +13,12 @@ import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
  * as long.
  */
 const UNSOUND_MS_MIN = 60_000;
+
+/** Since when a provider's answers do not fit, and when they last did not, on the monotonic clock. */
+type Unsoundness = { sinceMs: number; lastMs: number; isLogged: boolean };
+
+/** By provider and by what it reads. */
+const unsoundProviders = perChain(() => new Map<string, Unsoundness>());
 
 /** `reading`: what `work` reads. A provider may be sound for one reading and not for another. */
 type TrackedWork<T> = {
@@ -50,15 +56,15 @@ function noteFailure(
   { provider, reading, error }: TrackedProvider & { error: ProviderFailed },
 ): void {
   if (error.kind !== "unknown_block" && error.kind !== "contradictory") return;
-  const { unsoundProviders } = getChainMemory(world, chain);
+  const providers = unsoundProviders(world, chain);
   const nowMs = world.clock.monotonicMs();
-  const unsound = unsoundProviders.get(keyOf({ provider, reading })) ?? {
+  const unsound = providers.get(keyOf({ provider, reading })) ?? {
     sinceMs: nowMs,
     lastMs: nowMs,
     isLogged: false,
   };
   unsound.lastMs = nowMs;
-  unsoundProviders.set(keyOf({ provider, reading }), unsound);
+  providers.set(keyOf({ provider, reading }), unsound);
   const isAlarming = error.kind === "contradictory" || nowMs - unsound.sinceMs >= UNSOUND_MS_MIN;
   if (!isAlarming || unsound.isLogged) return;
   unsound.isLogged = true;
@@ -70,13 +76,13 @@ function noteFailure(
 }
 
 function noteSound(world: TrackedWorld, chain: Chain, { provider, reading }: TrackedProvider): void {
-  const { unsoundProviders } = getChainMemory(world, chain);
+  const providers = unsoundProviders(world, chain);
   const key = keyOf({ provider, reading });
-  const unsound = unsoundProviders.get(key);
+  const unsound = providers.get(key);
   if (unsound === undefined) return;
   // A provider that contradicts itself now and then keeps its one log line.
   if (unsound.isLogged && world.clock.monotonicMs() - unsound.lastMs < UNSOUND_MS_MIN) return;
-  unsoundProviders.delete(key);
+  providers.delete(key);
   if (unsound.isLogged)
     world.log.info({ chain: chain.caip2, provider, reading }, "a provider's answers fit together again");
 }

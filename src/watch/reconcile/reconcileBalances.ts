@@ -1,4 +1,5 @@
 import { isReadByAccounts, type Chain } from "../../chain/chain.ts";
+import { perChain } from "../../chain/perChain.ts";
 import { addMs } from "../../kernel/clock.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 import {
@@ -20,7 +21,6 @@ import { ProviderFailed } from "../../chain/reader.ts";
 import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 import { warnRepeated } from "../../kernel/alarm/repeatedWarning.ts";
 import { nameContradictedProvider } from "../accounts/nameFaultyProviders.ts";
-import { getChainMemory } from "../chainMemory.ts";
 import { listPostponedInboxes } from "../postponed/postponedStore.ts";
 import { listUnreadableInboxes } from "../unreadable/unreadableStore.ts";
 
@@ -52,6 +52,9 @@ const SEARCHES_MAX = 4;
 const NEW_DIFFERENCES_MAX = 1_000;
 /** Pages without an inbox to compare, passed in one step. */
 const EMPTY_PAGES_MAX = 50;
+
+/** Differences that this process has found and not searched yet, by inbox and token. */
+const unsearchedDifferences = perChain(() => new Map<string, ComparedBalance>());
 
 /**
  * Compares the next inboxes of a chain with the ledger, and continues one search. Records missing transfers, and logs
@@ -94,7 +97,7 @@ async function reportNew(
   chain: Chain,
   { difference, isExplained }: { difference: BalanceDifference; isExplained: boolean },
 ): Promise<void> {
-  const { newDifferences } = getChainMemory(world, chain);
+  const newDifferences = unsearchedDifferences(world, chain);
   const key = differenceKey(difference);
   const found = newDifferences.get(key);
   newDifferences.delete(key);
@@ -105,7 +108,7 @@ async function reportNew(
 /** Stores a difference, whose search is due then. */
 export async function storeDifference(world: WatchWorld, chain: Chain, balance: ComparedBalance): Promise<void> {
   const isNew = await upsertDifference(world.db, { ...toRow(chain, balance), at: world.clock.now() });
-  const { newDifferences } = getChainMemory(world, chain);
+  const newDifferences = unsearchedDifferences(world, chain);
   if (isNew && newDifferences.size < NEW_DIFFERENCES_MAX) newDifferences.set(differenceKey(balance), balance);
 }
 

@@ -1,11 +1,11 @@
 import { watchedTokens } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
+import { perChain } from "../../chain/perChain.ts";
 import { ProviderFailed, type BlockRange, type ChainReader, type Transfer } from "../../chain/reader.ts";
 import type { Db } from "../../db/database.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import { addMs } from "../../kernel/clock.ts";
 import { isRangeTooLarge } from "../catchUp/readRange.ts";
-import { getChainMemory } from "../chainMemory.ts";
 import { findBlockBefore } from "../follow/initializeCursor.ts";
 import type { MovementRow } from "../movement.ts";
 import { applyFoundTransfers } from "../reread/rescan.ts";
@@ -20,6 +20,11 @@ import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 /** Requests per step and provider. */
 const REQUESTS_MAX = 10;
 export const SEARCH_PAUSE_MS = 5_000;
+/** Filters for one inbox are cheap over long ranges; a provider that refuses them gets shorter ones. */
+const SEARCH_BLOCKS_START = 10_000n;
+
+/** Blocks per request. */
+const searchSize = perChain(() => ({ blocks: SEARCH_BLOCKS_START }));
 
 /** Searches a part of the chain, and records what was missing there. Returns the new movements. */
 export async function searchDifference(
@@ -50,7 +55,7 @@ export async function searchInbox(
   chain: Chain,
   search: InboxSearch,
 ): Promise<{ recorded: MovementRow[]; searchedNumber: bigint; lowestNumber: bigint }> {
-  const memory = getChainMemory(world, chain);
+  const size = searchSize(world, chain);
   let searchedNumber = search.searched_number;
   let lowestNumber = search.lowest_number ?? undefined;
   let recorded: MovementRow[] = [];
@@ -58,13 +63,13 @@ export async function searchInbox(
     // The newest blocks come first; where the search ends costs more to know.
     if (requests > 0) lowestNumber ??= await findFirstBlock(world, chain, search);
     if (searchedNumber <= (lowestNumber ?? 0n)) break;
-    const range = nextRange({ searchedNumber, lowestNumber, blocks: memory.searchBlocks });
+    const range = nextRange({ searchedNumber, lowestNumber, blocks: size.blocks });
     try {
       recorded = await searchRange(world, chain, { search, range });
       searchedNumber = range.fromBlock;
     } catch (error) {
-      if (!isRangeTooLarge(error) || memory.searchBlocks === 1n) throw error;
-      memory.searchBlocks = shrink(memory.searchBlocks, error.suggestion?.blocks);
+      if (!isRangeTooLarge(error) || size.blocks === 1n) throw error;
+      size.blocks = shrink(size.blocks, error.suggestion?.blocks);
     }
   }
   lowestNumber ??= await findFirstBlock(world, chain, search);

@@ -10,9 +10,8 @@ import { upsertViewHints } from "../../view/store.ts";
 import type { TestChain } from "../../../test/support/chain.ts";
 import { insertIntent } from "../../../test/support/intents.ts";
 import { setUpWatchTests, startWatcher, movementsOf } from "../../../test/support/watcher.ts";
-import { recheckSuspectBlocks } from "./recheckSuspectBlocks.ts";
+import { recheckSuspectBlocks, recheckQueue } from "./recheckSuspectBlocks.ts";
 import { scanHintedInboxes } from "./scanHintedInboxes.ts";
-import { getChainMemory } from "../chainMemory.ts";
 
 // A deposit from one provider counts only when others confirm it. A movement out would make its settlement look landed
 // at once.
@@ -83,7 +82,7 @@ describe("transfers added by one of several providers", () => {
       await watch();
       let passedMs = 0;
       const clock = { ...world.clock, monotonicMs: () => (passedMs += 10_000) };
-      for (const doubt of getChainMemory(world, watched).suspectBlocks.values()) doubt.dueAtMs = 0;
+      for (const doubt of recheckQueue(world, watched).suspectBlocks.values()) doubt.dueAtMs = 0;
       await recheckSuspectBlocks({ ...world, clock }, watched);
       deepEqual(await directions(), recorded);
     }

@@ -11,9 +11,8 @@ import {
   insertInbox,
   openTestChain,
 } from "../../../test/support/watcher.ts";
-import { recheckSuspectBlocks, enqueueRecheck } from "./recheckSuspectBlocks.ts";
+import { recheckSuspectBlocks, enqueueRecheck, recheckQueue } from "./recheckSuspectBlocks.ts";
 import { followHeads } from "../follow/followHeads.ts";
-import { getChainMemory } from "../chainMemory.ts";
 
 describe("empty blocks whose headers indicate transfers", () => {
   let db: Db;
@@ -78,7 +77,7 @@ describe("empty blocks whose headers indicate transfers", () => {
 
   test("a header without a matching or any digest is not suspect", async () => {
     const { chain: watched, world, watch } = await setUp({ answers: 1_000 });
-    const { suspectBlocks } = getChainMemory(world, watched);
+    const { suspectBlocks } = recheckQueue(world, watched);
     await chain.mine(3);
     await watch();
     equal(suspectBlocks.size, 0);
@@ -92,7 +91,7 @@ describe("empty blocks whose headers indicate transfers", () => {
     );
     await chain.pay(usdc, await insertInbox(db), { amountUnits: 5n });
     await silent.watch();
-    equal(getChainMemory(world, silent.chain).suspectBlocks.size, 0);
+    equal(recheckQueue(world, silent.chain).suspectBlocks.size, 0);
     await chain.pay(usdc, await insertInbox(db), { amountUnits: 5n });
     await watch();
     equal(suspectBlocks.size, 1, "a header as it is does");
@@ -125,9 +124,9 @@ describe("empty blocks whose headers indicate transfers", () => {
     ]);
     await partly.watch();
     deepEqual(await amounts(), [6n]);
-    const memory = getChainMemory(partly.world, partly.chain);
-    equal(memory.suspectBlocks.size, 1);
-    for (const suspect of memory.suspectBlocks.values()) suspect.dueAtMs = 0;
+    const queue = recheckQueue(partly.world, partly.chain);
+    equal(queue.suspectBlocks.size, 1);
+    for (const suspect of queue.suspectBlocks.values()) suspect.dueAtMs = 0;
     equal(await recheckSuspectBlocks(partly.world, partly.chain), false);
     deepEqual(new Set(await amounts()), new Set([5n, 6n]));
     omits = false;
@@ -142,7 +141,7 @@ describe("empty blocks whose headers indicate transfers", () => {
         isEmpty: false,
       })),
     );
-    equal(getChainMemory(world, watched).suspectBlocks.size, 30);
+    equal(recheckQueue(world, watched).suspectBlocks.size, 30);
     equal(await ask(), true);
   });
 
@@ -156,7 +155,7 @@ describe("empty blocks whose headers indicate transfers", () => {
       blocks.map((block) => ({ block, provider: "one", isEmpty: true })),
     );
     deepEqual(
-      [...getChainMemory(world, watched).suspectBlocks.keys()],
+      [...recheckQueue(world, watched).suspectBlocks.keys()],
       blocks.slice(-64).map(({ hash }) => hash),
     );
   });

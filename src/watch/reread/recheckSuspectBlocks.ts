@@ -1,5 +1,6 @@
 import { watchedTokens } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
+import { perChain } from "../../chain/perChain.ts";
 import {
   ProviderFailed,
   type BlockRef,
@@ -7,7 +8,6 @@ import {
   type ChainReader,
   type Transfer,
 } from "../../chain/reader.ts";
-import { getChainMemory, type ChainMemory, type SuspectBlock } from "../chainMemory.ts";
 import { applyFoundTransfers } from "./rescan.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 
@@ -32,6 +32,19 @@ const THOROUGH_PER_MINUTE_MAX = 12;
 const MINUTE_MS = 60_000;
 /** Blocks rechecked concurrently. */
 const CONCURRENT_RECHECKS_MAX = 8;
+
+/** A block without transfers of a token although its header indicates some, and the provider that returned it. */
+type SuspectBlock = { block: BlockRef; provider: string; attempts: number; dueAtMs: number };
+
+/**
+ * The blocks to recheck, by hash, and when the last rechecks were queued and the last thorough ones ran, on the
+ * monotonic clock.
+ */
+export const recheckQueue = perChain(() => ({
+  suspectBlocks: new Map<string, SuspectBlock>(),
+  partlyEmptyAtMs: Array<number>(),
+  thoroughAtMs: Array<number>(),
+}));
 
 export type BlockTransfers = { block: BlockRef; transfers: readonly Transfer[] };
 
@@ -65,10 +78,10 @@ export function enqueueRecheck(
   chain: Chain,
   suspects: readonly FoundSuspect[],
 ): void {
-  const { suspectBlocks, recheckBudget } = getChainMemory(world, chain);
+  const { suspectBlocks, partlyEmptyAtMs } = recheckQueue(world, chain);
   const nowMs = world.clock.monotonicMs();
   for (const { block, provider, isEmpty } of suspects) {
-    if (!isEmpty && !takeFrom(recheckBudget.partlyEmpty, { nowMs, perMinute: PARTLY_EMPTY_PER_MINUTE_MAX })) continue;
+    if (!isEmpty && !takeFrom(partlyEmptyAtMs, { nowMs, perMinute: PARTLY_EMPTY_PER_MINUTE_MAX })) continue;
     const attempts = isEmpty ? 0 : LAST_ATTEMPT;
     const dueAtMs = nowMs + (RETRY_DELAYS_MS[attempts] ?? 0);
     suspectBlocks.set(block.hash, { block, provider, attempts, dueAtMs });
@@ -87,7 +100,7 @@ export async function recheckSuspectBlocks(
   chain: Chain,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<boolean> {
-  const { suspectBlocks } = getChainMemory(world, chain);
+  const { suspectBlocks } = recheckQueue(world, chain);
   if (suspectBlocks.size === 0) return false;
   const dueAtMs = Math.min(...[...suspectBlocks.values()].map((suspect) => suspect.dueAtMs));
   const timeoutMs = dueAtMs - world.clock.monotonicMs();
@@ -103,7 +116,7 @@ export async function recheckSuspectBlocks(
 
 /** Reads one block again, from another provider or another record where there is one, and records its transfers. */
 async function recheckBlock(world: WatchWorld, chain: Chain, suspect: SuspectBlock): Promise<void> {
-  const { suspectBlocks, recheckBudget } = getChainMemory(world, chain);
+  const { suspectBlocks, thoroughAtMs } = recheckQueue(world, chain);
   const { block, provider } = suspect;
   const nowMs = world.clock.monotonicMs();
   const isLast = suspect.attempts >= LAST_ATTEMPT;
@@ -113,7 +126,7 @@ async function recheckBlock(world: WatchWorld, chain: Chain, suspect: SuspectBlo
   const isThorough =
     isLast &&
     chain.providers.providerCount === 1 &&
-    takeFrom(recheckBudget.thorough, { nowMs, perMinute: THOROUGH_PER_MINUTE_MAX });
+    takeFrom(thoroughAtMs, { nowMs, perMinute: THOROUGH_PER_MINUTE_MAX });
   try {
     const transfers = await chain.providers.askInReverseOrder((reader) =>
       isThorough && reader.recheckTransfers ? reader.recheckTransfers(scope, tokens) : reader.transfers(scope, tokens),
@@ -140,7 +153,7 @@ function takeFrom(takenAtMs: number[], { nowMs, perMinute }: { nowMs: number; pe
 }
 
 /** After the last recheck an empty answer stands until the block is final. */
-function scheduleNextAttempt(suspectBlocks: ChainMemory["suspectBlocks"], suspect: SuspectBlock, nowMs: number): void {
+function scheduleNextAttempt(suspectBlocks: Map<string, SuspectBlock>, suspect: SuspectBlock, nowMs: number): void {
   suspect.attempts += 1;
   const pauseMs = RETRY_DELAYS_MS[suspect.attempts];
   if (pauseMs === undefined) suspectBlocks.delete(suspect.block.hash);

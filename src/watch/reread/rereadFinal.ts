@@ -1,16 +1,17 @@
 import { findWatchedChain } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
+import { perChain } from "../../chain/perChain.ts";
 import type { FinalityTier } from "../../config/config.ts";
 import type { BlockRange } from "../../chain/reader.ts";
 import type { Tx } from "../../db/database.ts";
 import { bookRevision } from "../store/bookMovements.ts";
 import { listAges } from "../finality.ts";
 import { blocksIn, DEEPEST_REORG, PROVIDER_LAG, type BlockSpan } from "../blockTime.ts";
+import { comparedProviders } from "../providers/headHold.ts";
 import { resolveFinalConflicts } from "../providers/resolveFinalConflicts.ts";
-import { getChainMemory } from "../chainMemory.ts";
 import type { LocatedTransfer } from "../movement.ts";
 import { findLowestPostponed } from "../postponed/postponedStore.ts";
-import { rereadRange, type RereadChanges } from "./rereadRange.ts";
+import { rereadPace, rereadRange, type RereadChanges } from "./rereadRange.ts";
 import { logReversal, wakeMovementConsumers, type WatchWorld } from "../store/applySegment.ts";
 import { listHashesAt, listMovementsBetween } from "../store/chainReads.ts";
 import { advanceReread, orphanMovements, pruneBlocks, writeMovements, type CursorRow } from "../store/store.ts";
@@ -23,6 +24,9 @@ const KEPT_MAX = 40_000;
 const GATHERED: BlockSpan = { ms: 15_000, min: 1, max: 75 };
 /** Depth at which blocks of a chain without the `finalized` tag are reread. */
 const DEPTH_WITHOUT_TAG: BlockSpan = { ms: 2_048_000, min: 64, max: 16_384 };
+
+/** When final blocks were last read a second time, on the monotonic clock. */
+export const lastReread = perChain(() => ({ atMs: -Infinity }));
 
 /**
  * Rereads the next final blocks, from another provider where there is one, with the database matching inboxes. Corrects
@@ -44,7 +48,7 @@ export async function rereadFinal(world: WatchWorld, chain: Chain, cursor: Curso
   if (!isWaiting && !isRangeDue(world, chain, range)) return false;
   const changes = await rereadRange(world, chain, { range, recorded, providers });
   if (!changes) return false;
-  getChainMemory(world, chain).rereadAtMs = world.clock.monotonicMs();
+  lastReread(world, chain).atMs = world.clock.monotonicMs();
   const { located, removed } = changes;
   logChanges(world, chain, changes);
   const at = world.clock.now();
@@ -62,7 +66,7 @@ export async function rereadFinal(world: WatchWorld, chain: Chain, cursor: Curso
     const changed = rewritten.length + removed.length;
     const reversed = changed > 0 ? await bookRevision(tx, { chain: chain.caip2, cursor: reach, at }) : 0;
     // A block that a single provider reports may be false: blocks are kept for a rewind until others are compared.
-    if (chain.providers.providerCount < 2 || getChainMemory(world, chain).hasMultipleReplies)
+    if (chain.providers.providerCount < 2 || comparedProviders(world, chain).hasMultipleReplies)
       await pruneBlocks(tx, {
         chain: chain.caip2,
         below: lowestOf(to, cursor.number - keptBlocks(world, chain, config?.finality ?? [])),
@@ -81,7 +85,7 @@ export async function rereadFinal(world: WatchWorld, chain: Chain, cursor: Curso
  * them, so they wait for each other, on a chain with short blocks most of all.
  */
 function isRangeDue(world: WatchWorld, chain: Chain, { fromBlock, toBlock }: BlockRange): boolean {
-  const waitedMs = world.clock.monotonicMs() - getChainMemory(world, chain).rereadAtMs;
+  const waitedMs = world.clock.monotonicMs() - lastReread(world, chain).atMs;
   return waitedMs >= GATHERED.ms || toBlock - fromBlock + 1n >= blocksIn(world, chain, GATHERED);
 }
 
@@ -127,7 +131,7 @@ function nextRange(
 ): BlockRange | undefined {
   const fromBlock = cursor.reread_number + 1n;
   if (fromBlock > upTo) return undefined;
-  const { blocks } = getChainMemory(world, chain).rereadSize;
+  const { blocks } = rereadPace(world, chain).size;
   return { fromBlock, toBlock: lowestOf(upTo, fromBlock + blocks - 1n) };
 }
 

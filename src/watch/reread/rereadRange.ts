@@ -1,7 +1,7 @@
 import { watchedTokens } from "../../catalog/catalog.ts";
 import { isReadByAccounts, type Chain } from "../../chain/chain.ts";
+import { perChain } from "../../chain/perChain.ts";
 import { ProviderFailed, type BlockRange, type ChainReader, type TransactionProof } from "../../chain/reader.ts";
-import { getChainMemory } from "../chainMemory.ts";
 import { trackSoundness } from "../providers/trackSoundness.ts";
 import {
   attachBatches,
@@ -13,7 +13,14 @@ import {
   type LocatedTransfer,
   type MovementRow,
 } from "../movement.ts";
-import { isRangeTooLarge, mayBeRangeTooLarge, readRange, type RangeTransfers } from "../catchUp/readRange.ts";
+import {
+  isRangeTooLarge,
+  mayBeRangeTooLarge,
+  PARSED_LOGS_TARGET,
+  RangeSize,
+  readRange,
+  type RangeTransfers,
+} from "../catchUp/readRange.ts";
 import { matchInboxesInDatabase, locateWithProvider, type WatchWorld } from "../store/applySegment.ts";
 import { listChangedFees } from "../store/batchFee.ts";
 import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
@@ -31,6 +38,9 @@ export type RereadRange = { range: BlockRange; recorded: readonly MovementRow[];
 /** Pause after too few complete answers, or a disagreement, in milliseconds. */
 const PAUSE_MS = 30_000;
 
+/** Blocks of the next range, and the end of the pause on the monotonic clock. */
+export const rereadPace = perChain(() => ({ size: new RangeSize(PARSED_LOGS_TARGET), pausedUntilMs: 0 }));
+
 /**
  * Rereads a range of final blocks and compares it with the recorded movements: with one provider, not the first where
  * possible, or with as many as `providers` requires. Returns undefined when that fails now, or needs a shorter range.
@@ -45,9 +55,9 @@ export async function rereadRange(
       ? rereadWithSeveral(world, chain, target)
       : rereadWithOther(world, chain, target));
   } catch (error) {
-    const { rereadSize } = getChainMemory(world, chain);
-    if (isRangeTooLarge(error) && rereadSize.shrink(error.suggestion)) return undefined;
-    if (mayBeRangeTooLarge(error)) rereadSize.halve();
+    const { size } = rereadPace(world, chain);
+    if (isRangeTooLarge(error) && size.shrink(error.suggestion)) return undefined;
+    if (mayBeRangeTooLarge(error)) size.halve();
     throw error;
   }
 }
@@ -62,7 +72,7 @@ async function rereadWithOther(
   const reading = await chain.providers.askInReverseOrder(
     trackSoundness(world, chain, { reading: "final blocks", work }),
   );
-  getChainMemory(world, chain).rereadSize.adjust(reading.range, reading.transfers.length);
+  rereadPace(world, chain).size.adjust(reading.range, reading.transfers.length);
   const { missing, feeChanged, unmatched } = await compareReading(world, chain, { reading, recorded });
   const removed = await confirmRemoved(world, chain, unmatched);
   const locate = (candidates: readonly InboxTransfer[]) =>
@@ -120,8 +130,8 @@ async function rereadWithSeveral(
   chain: Chain,
   reread: RereadRange,
 ): Promise<RereadChanges | undefined> {
-  const memory = getChainMemory(world, chain);
-  if (world.clock.monotonicMs() < memory.rereadPausedUntilMs) return undefined;
+  const pace = rereadPace(world, chain);
+  if (world.clock.monotonicMs() < pace.pausedUntilMs) return undefined;
   const replies = await chain.providers.askEach(
     trackSoundness(world, chain, {
       reading: "final blocks",
@@ -133,16 +143,16 @@ async function rereadWithSeveral(
   const tooLarge = replies.find((each) => "error" in each && isRangeTooLarge(each.error));
   if (tooLarge && "error" in tooLarge) throw tooLarge.error;
   if (whole.length < reread.providers) {
-    memory.rereadPausedUntilMs = pauseUntilMs(world);
-    if (replies.some((each) => "error" in each && mayBeRangeTooLarge(each.error))) memory.rereadSize.halve();
+    pace.pausedUntilMs = pauseUntilMs(world);
+    if (replies.some((each) => "error" in each && mayBeRangeTooLarge(each.error))) pace.size.halve();
     const failures = replies.flatMap((each) => ("error" in each ? [`${each.provider}: ${each.error.message}`] : []));
     world.log.warn({ chain: chain.caip2, failures }, "too few providers reread final blocks; retried later");
     return undefined;
   }
-  for (const { reading } of whole.slice(0, 1)) memory.rereadSize.adjust(reading.range, reading.transfers.length);
+  for (const { reading } of whole.slice(0, 1)) pace.size.adjust(reading.range, reading.transfers.length);
   const changes = mergeReadings(whole, reread);
   if (changes.isDisputed) {
-    memory.rereadPausedUntilMs = pauseUntilMs(world);
+    pace.pausedUntilMs = pauseUntilMs(world);
     raiseAlarm(
       world.log,
       { alarm: "providers_differ", chain: chain.caip2, ...formatRange(reread.range) },

@@ -1,17 +1,16 @@
 import { sql } from "kysely";
 import { isReadByAccounts, type Chain } from "../../chain/chain.ts";
+import { perChain } from "../../chain/perChain.ts";
 import type { BlockRange, ChainReader, Transfer } from "../../chain/reader.ts";
 import { array } from "../../db/parameters.ts";
 import { namespaceOf, referenceOf, type Caip2 } from "../../kernel/caip.ts";
 import { addMs } from "../../kernel/clock.ts";
 import { HINT_TTL_MS } from "../../view/registerView.ts";
 import { listHintedInboxes } from "../../view/store.ts";
-import { viewedAccountsTopic } from "../accounts/followAccounts.ts";
-import { watchTopic } from "../follow/followHeads.ts";
+import { viewedAccountsTopic, viewing, watchTopic } from "../wakes.ts";
 import { blocksIn, type BlockSpan } from "../blockTime.ts";
-import { getChainMemory } from "../chainMemory.ts";
 import { filterInboxTransfers, distinctChainTxs, type InboxTransfer } from "../movement.ts";
-import { isRangeTooLarge } from "../catchUp/readRange.ts";
+import { isRangeTooLarge, PARSED_LOGS_TARGET, RangeSize } from "../catchUp/readRange.ts";
 import { postponeDust } from "../postponed/postponeDust.ts";
 import { listPostponedAmong } from "../postponed/postponedStore.ts";
 import { applyFoundTransfers } from "./rescan.ts";
@@ -35,31 +34,39 @@ const SCANNED_MIN = 4n;
 /** Attempts per scan; each at least halves the range. */
 const ATTEMPTS_MAX = 8;
 
+const hintScans = perChain(() => ({
+  size: new RangeSize(PARSED_LOGS_TARGET),
+  /** Expiry of the last scanned hint; a later expiry is new. */
+  scannedUpTo: undefined as Date | undefined,
+  /** Time of the last scan, on the monotonic clock. */
+  scannedAtMs: -Infinity,
+}));
+
 /**
  * Scans the inboxes that payers are watching. Returns whether more hints wait. Bounded to a few requests per second.
  */
 export async function scanHintedInboxes(world: WatchWorld, chain: Chain, signal?: AbortSignal): Promise<boolean> {
-  const memory = getChainMemory(world, chain);
-  await world.clock.sleep(Math.max(0, memory.hintsScannedAtMs + SCAN_INTERVAL_MS - world.clock.monotonicMs()), signal);
+  const scans = hintScans(world, chain);
+  await world.clock.sleep(Math.max(0, scans.scannedAtMs + SCAN_INTERVAL_MS - world.clock.monotonicMs()), signal);
   if (signal?.aborted) return false;
-  memory.hintsScannedAtMs = world.clock.monotonicMs();
+  scans.scannedAtMs = world.clock.monotonicMs();
   if (isReadByAccounts(chain)) {
-    memory.isViewed = true;
+    viewing(world, chain).isViewed = true;
     world.wake.notify(viewedAccountsTopic(chain));
     return false;
   }
   const newest = addMs(world.clock.now(), HINT_TTL_MS);
-  const { hintsScannedUpTo } = memory;
+  const { scannedUpTo } = scans;
   // After the clock has stepped back, new hints expire before those of the former time.
-  const isUsable = hintsScannedUpTo !== undefined && hintsScannedUpTo <= newest;
-  const after = isUsable ? hintsScannedUpTo : addMs(newest, -STARTUP_LOOKBACK_MS);
+  const isUsable = scannedUpTo !== undefined && scannedUpTo <= newest;
+  const after = isUsable ? scannedUpTo : addMs(newest, -STARTUP_LOOKBACK_MS);
   const [namespace, reference] = [namespaceOf(chain.caip2), referenceOf(chain.caip2)];
   const hints = await listHintedInboxes(world.db, { namespace, reference, after, limit: INBOXES_MAX });
   const last = hints.at(-1)?.expiresAt;
   if (last === undefined) return false;
   world.wake.notify(watchTopic(chain));
   // A hint from a process whose clock is ahead must not hide later hints.
-  memory.hintsScannedUpTo = last < newest ? last : newest;
+  scans.scannedUpTo = last < newest ? last : newest;
   await scanInboxes(world, chain, hints);
   return hints.length === INBOXES_MAX;
 }
@@ -117,16 +124,16 @@ async function readRecent(
   chain: Chain,
   { reader, upTo, tokens, inboxes }: RecentBlocksQuery,
 ): Promise<RecentBlocks> {
-  const { hintSize } = getChainMemory(world, chain);
+  const { size } = hintScans(world, chain);
   for (let tries = 0; tries < ATTEMPTS_MAX; tries += 1) {
-    const range = lastBlocks(upTo, { wanted: hintSize.blocks, most: blocksIn(world, chain, SCANNED) });
+    const range = lastBlocks(upTo, { wanted: size.blocks, most: blocksIn(world, chain, SCANNED) });
     try {
       const transfers = await reader.transfers(range, tokens, inboxes);
-      hintSize.adjust(range, transfers.length);
+      size.adjust(range, transfers.length);
       return { transfers, mintSender: reader.mintSender };
     } catch (error) {
       if (!isRangeTooLarge(error)) throw error;
-      if (!hintSize.shrink(error.suggestion) || hintSize.blocks < SCANNED_MIN) break;
+      if (!size.shrink(error.suggestion) || size.blocks < SCANNED_MIN) break;
     }
   }
   return { transfers: [], mintSender: reader.mintSender };

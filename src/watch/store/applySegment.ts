@@ -7,7 +7,7 @@ import { bookMovements, bookRevision, type BookingLimits } from "./bookMovements
 import { resolveFinalConflicts } from "../providers/resolveFinalConflicts.ts";
 import { listInboxesAmong } from "../inboxes/inboxes.ts";
 import { storeBurningInboxes } from "../inboxes/burningInboxes.ts";
-import { getWatchedInboxes } from "../chainMemory.ts";
+import { getWatchedInboxes } from "../inboxes/watchedInboxes.ts";
 import {
   filterInboxTransfers,
   assignIdentities,

@@ -1,8 +1,8 @@
 import type { Chain } from "../../chain/chain.ts";
+import { perChain } from "../../chain/perChain.ts";
 import type { ChainReader } from "../../chain/reader.ts";
 import { skippedKeys, type UnreadableEntry, type UnreadableVerdict } from "../../chain/unreadable/unreadableEntry.ts";
 import { warnRepeated } from "../../kernel/alarm/repeatedWarning.ts";
-import { getChainMemory } from "../chainMemory.ts";
 import { listInboxesAmong } from "../inboxes/inboxes.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 import { addUnreadableInboxes, insertUnreadable, listKnownSubjects, type NewUnreadable } from "./unreadableStore.ts";
@@ -19,12 +19,19 @@ const ALONE_MS = 60_000;
 /** Entries that wait for a second provider. More are forgotten, the oldest first. */
 const WAITING_MAX = 1_000;
 
+const unreadableEntries = perChain(() => ({
+  /** Whether readings leave out what has a row. */
+  isSkipping: false,
+  /** Since when an entry waits for the answer of a second provider, on the monotonic clock. */
+  waitingSinceMs: new Map<string, number>(),
+}));
+
 /** Makes readings of a chain leave out what has a row. Call it before a chain is read; later calls change nothing. */
 export function skipUnreadable(world: WatchWorld, chain: Chain): void {
-  const memory = getChainMemory(world, chain);
-  if (memory.isSkippingUnreadable) return;
-  memory.isSkippingUnreadable = true;
-  chain.providers.onUnreadable((entries) => acceptUnreadable(world, chain, entries));
+  const entries = unreadableEntries(world, chain);
+  if (entries.isSkipping) return;
+  entries.isSkipping = true;
+  chain.providers.onUnreadable((found) => acceptUnreadable(world, chain, found));
 }
 
 /** Stores a row for each entry that names an inbox or the program. Returns whether all entries may be left out now. */
@@ -67,21 +74,21 @@ async function confirmUnreadable(
   entries: readonly UnreadableEntry[],
 ): Promise<Confirmed[]> {
   const verdicts = await askVerdicts(chain, entries);
-  const { waitingUnreadable } = getChainMemory(world, chain);
+  const { waitingSinceMs } = unreadableEntries(world, chain);
   const nowMs = world.clock.monotonicMs();
   return entries.flatMap((entry): Confirmed[] => {
     const { providers, isReadable } = countVerdicts(verdicts, entry);
-    const sinceMs = waitingUnreadable.get(entry.key) ?? nowMs;
+    const sinceMs = waitingSinceMs.get(entry.key) ?? nowMs;
     const isEnough = providers.length >= neededProviders(chain);
     const isAlone = providers.length > 0 && nowMs - sinceMs >= ALONE_MS;
     if (!isReadable && (isEnough || isAlone)) {
-      waitingUnreadable.delete(entry.key);
+      waitingSinceMs.delete(entry.key);
       return [{ entry, providers }];
     }
-    waitingUnreadable.set(entry.key, sinceMs);
-    for (const key of waitingUnreadable.keys()) {
-      if (waitingUnreadable.size <= WAITING_MAX) break;
-      waitingUnreadable.delete(key);
+    waitingSinceMs.set(entry.key, sinceMs);
+    for (const key of waitingSinceMs.keys()) {
+      if (waitingSinceMs.size <= WAITING_MAX) break;
+      waitingSinceMs.delete(key);
     }
     return [];
   });

@@ -1,0 +1,4 @@
+import { perChain } from "../../chain/perChain.ts";
+
+/** Whether the current pass over all balances asks the last provider first. */
+export const passOrder = perChain(() => ({ isReverse: true }));

@@ -1,0 +1,24 @@
+import type { Chain } from "../chain/chain.ts";
+import { perChain } from "../chain/perChain.ts";
+
+// The topics by which this station's readings wake each other.
+
+type Named = Pick<Chain, "caip2">;
+
+/** Wakes the poll of the chain. */
+export function watchTopic({ caip2 }: Named): string {
+  return `watch:${caip2}`;
+}
+
+/** Wakes the head follower. */
+export function headsTopic({ caip2 }: Named): string {
+  return `heads:${caip2}`;
+}
+
+/** Wakes the comparison of what payers look at. */
+export function viewedAccountsTopic({ caip2 }: Named): string {
+  return `viewed accounts:${caip2}`;
+}
+
+/** Whether payers are looking at inboxes whose balances show deposits. */
+export const viewing = perChain(() => ({ isViewed: false }));
