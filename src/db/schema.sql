@@ -773,7 +773,7 @@ as $function$
 create trigger movement_stays_of_its_inbox before update of intent_id, inbox on movement for each row execute function movement_stays_of_its_inbox();
 create trigger movements_are_of_their_inbox after insert on movement referencing new table as fresh for each statement execute function movements_are_of_their_inbox();
 
--- settlement_cursor: written by src/watch/store/handoverStore.ts
+-- settlement_cursor: written by src/handover/cursorStore.ts
 create table settlement_cursor (
   chain text not null,
   revision bigint not null,
@@ -781,7 +781,7 @@ create table settlement_cursor (
   constraint settlement_cursor_pkey primary key (chain)
 );
 
--- deposit_cursor: written by src/watch/store/handoverStore.ts
+-- deposit_cursor: written by src/handover/cursorStore.ts
 create table deposit_cursor (
   chain text not null,
   revision bigint not null,
@@ -789,7 +789,7 @@ create table deposit_cursor (
   constraint deposit_cursor_pkey primary key (chain)
 );
 
--- quarantine: written by src/watch/store/quarantineStore.ts
+-- quarantine: written by src/handover/quarantineStore.ts
 create table quarantine (
   station text not null,
   chain text not null,

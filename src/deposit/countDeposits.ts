@@ -1,5 +1,5 @@
 import { findWatchedChain } from "../catalog/catalog.ts";
-import { isolateIntents } from "../watch/store/isolateIntents.ts";
+import { isolateIntents } from "../handover/isolateIntents.ts";
 import { lockIntents } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { decideIntents, type DepositWorld } from "./decision/applyDecisions.ts";

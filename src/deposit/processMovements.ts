@@ -1,6 +1,6 @@
 import { findAsset, findWatchedChain } from "../catalog/catalog.ts";
 import type { Tx } from "../db/database.ts";
-import type { HandoverCursorTable } from "../watch/watchTables.ts";
+import type { ConsumerCursorTable } from "../handover/handoverTables.ts";
 import { findRoutes } from "../intent/routes/findRoutes.ts";
 import { findPayoutWay, type PayoutWay } from "../intent/routes/payoutWay.ts";
 import { ensureDeployment } from "../intent/deployment.ts";
@@ -23,7 +23,7 @@ import {
 } from "./dust/dustStore.ts";
 import { listInboundMovements } from "./store.ts";
 import { noteMints } from "../watch/store/awaitedBurnStore.ts";
-import { processHandover, retryQuarantined, type Handover } from "../watch/store/processHandover.ts";
+import { consumeMovements, retryQuarantined, type MovementConsumer } from "../handover/consumeMovements.ts";
 
 /** Movements per transaction. */
 const BATCH_MAX = 2_000;
@@ -43,7 +43,7 @@ export async function processMovements(
 ): Promise<{ isDone: boolean; hasPassed: boolean }> {
   // Before the transaction: the first call of a new database writes.
   const deployment = Buffer.from((await ensureDeployment(world)).deploymentId).toString("hex");
-  const handover: Handover<void> = {
+  const consumer: MovementConsumer<void> = {
     station: "deposit",
     chain,
     cursorTable: "deposit_cursor",
@@ -52,8 +52,8 @@ export async function processMovements(
     list: listInboundMovements,
     apply: (tx, batch) => applyMovements(tx, { ...world, deployment }, batch),
   };
-  const { isDone, hasPassed } = await processHandover(world, handover);
-  const retried = await retryQuarantined(world, handover, RETRIED_MAX);
+  const { isDone, hasPassed } = await consumeMovements(world, consumer);
+  const retried = await retryQuarantined(world, consumer, RETRIED_MAX);
   return { isDone, hasPassed: hasPassed || retried.length > 0 };
 }
 
@@ -63,7 +63,7 @@ type MovementWorld = DepositWorld & { readonly deployment: string };
 type MovementBatch = {
   movements: readonly MovementRow[];
   /** The cursor after this batch. */
-  upto: HandoverCursorTable;
+  upto: ConsumerCursorTable;
 };
 
 async function applyMovements(tx: Tx, world: MovementWorld, batch: MovementBatch): Promise<void> {
@@ -129,7 +129,7 @@ type CasesInput = {
   /** Without dust. */
   movements: readonly MovementRow[];
   wayOf: WayOf;
-  upto: HandoverCursorTable;
+  upto: ConsumerCursorTable;
   at: Date;
 };
 

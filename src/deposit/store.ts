@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Db, Tx } from "../db/database.ts";
 import { array, unnest, type ElementType } from "../db/parameters.ts";
-import type { HandoverCursorTable } from "../watch/watchTables.ts";
+import type { ConsumerCursorTable } from "../handover/handoverTables.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import type { MovementRow } from "../watch/movement.ts";
 import { handedOver } from "../watch/store/namedIndexes.ts";
@@ -13,7 +13,7 @@ import { listAges } from "../watch/finality.ts";
 import { listHeights, onlyChain, type ChainSelection } from "../watch/store/chainReads.ts";
 
 /** Movements into inboxes that changed after the cursor, in commit order. */
-export async function listInboundMovements(tx: Tx, cursor: HandoverCursorTable, limit: number): Promise<MovementRow[]> {
+export async function listInboundMovements(tx: Tx, cursor: ConsumerCursorTable, limit: number): Promise<MovementRow[]> {
   return tx
     .selectFrom("movement")
     .selectAll()

@@ -4,7 +4,7 @@ import { refreshHoldings } from "../deposit/dust/dustStore.ts";
 import { lockIntents } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import type { World } from "../world.ts";
-import { isolateIntents } from "../watch/store/isolateIntents.ts";
+import { isolateIntents } from "../handover/isolateIntents.ts";
 import { isOpenSettlement } from "../deposit/openSettlement.ts";
 import { reachesPrice } from "../intent/paymentStatus.ts";
 

@@ -1,6 +1,6 @@
 import { findWatchedChain } from "../catalog/catalog.ts";
 import { refreshHoldings } from "../deposit/dust/dustStore.ts";
-import { isolateIntents } from "../watch/store/isolateIntents.ts";
+import { isolateIntents } from "../handover/isolateIntents.ts";
 import { lockIntents } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { addMs } from "../kernel/clock.ts";

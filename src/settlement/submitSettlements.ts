@@ -6,6 +6,7 @@ import type { NewEvent } from "../event/event.ts";
 import { refreshHoldings } from "../deposit/dust/dustStore.ts";
 import { appendEvents } from "../event/store.ts";
 import { isCausedByData, stopsAllWork } from "../kernel/errors/classifyError.ts";
+import { halveWhatFails } from "../kernel/errors/halveWhatFails.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { backoffMs, addMs } from "../kernel/clock.ts";
 import { warnRepeated } from "../kernel/alarm/repeatedWarning.ts";
@@ -175,28 +176,22 @@ async function delayBatch(
  * postponed.
  */
 async function submitBatch(world: SubmitWorld, target: SubmitTarget, batch: readonly DueSettlement[]): Promise<number> {
-  try {
-    return await submitOnce(world, target, batch);
-  } catch (error) {
-    const isRefused = error instanceof SettleRefused;
-    if (!isRefused && !isCausedByData(error)) throw error;
-    const [only, ...others] = batch;
-    if (only && others.length === 0) {
+  const submitted = await halveWhatFails(batch, {
+    step: (half) => submitOnce(world, target, half),
+    isCausedByItems: (error) => error instanceof SettleRefused || isCausedByData(error),
+    onFailed: async (due, error) => {
+      const isRefused = error instanceof SettleRefused;
       if (!isRefused)
         raiseAlarm(
           world.log,
-          { alarm: "settlement_fails", settlement: only.settlement.id, err: error },
+          { alarm: "settlement_fails", settlement: due.settlement.id, err: error },
           "a settlement cannot be submitted",
         );
-      await postponeSettlements(world, target.chain.caip2, [
-        { due: only, reason: isRefused ? refusalOf(only, error) : "internal_error" },
-      ]);
-    }
-    if (others.length === 0) return 0;
-    const middle = Math.ceil(batch.length / 2);
-    const first = await submitBatch(world, target, batch.slice(0, middle));
-    return first + (await submitBatch(world, target, batch.slice(middle)));
-  }
+      const reason = isRefused ? refusalOf(due, error) : "internal_error";
+      await postponeSettlements(world, target.chain.caip2, [{ due, reason }]);
+    },
+  });
+  return submitted.reduce((sum, count) => sum + count, 0);
 }
 
 function refusalOf(due: DueSettlement, { message }: SettleRefused): string {

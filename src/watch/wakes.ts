@@ -1,5 +1,5 @@
 import type { Chain } from "../chain/chain.ts";
-import { perChain } from "../chain/perChain.ts";
+import { perChain } from "./perChain.ts";
 
 // The topics by which this station's readings wake each other.
 

@@ -8,9 +8,6 @@ declare module "../db/schema.ts" {
     chain_cursor: ChainCursorTable;
     block: BlockTable;
     movement: MovementTable;
-    deposit_cursor: HandoverCursorTable;
-    settlement_cursor: HandoverCursorTable;
-    quarantine: QuarantineTable;
     awaited_burn: AwaitedBurnTable;
     unreadable: UnreadableTable;
     unreadable_overflow: UnreadableOverflowTable;
@@ -81,27 +78,6 @@ export type MovementTable = {
   is_resized: Generated<boolean>;
   seen_at: Date;
   orphaned_at: Date | null;
-};
-
-/** A station's progress over the movements of a chain: the last (revision, id) that it processed. */
-export type HandoverCursorTable = { chain: Caip2; revision: bigint; movement_id: bigint };
-
-/**
- * An intent whose movements a station could not process. The station processes the other intents, and retries this one
- * later.
- */
-export type QuarantineTable = {
-  station: "deposit" | "settlement";
-  chain: Caip2;
-  intent_id: string;
-  /** The last movement before the unprocessed ones. */
-  revision: bigint;
-  movement_id: bigint;
-  /** The error of the last attempt. */
-  reason: string;
-  attempts: number;
-  since: Date;
-  retry_at: Date;
 };
 
 /** A mint of an inbox's own burn that no crossing explains yet. */

@@ -24,6 +24,7 @@ const ROAD = [
   "inbox",
   "view",
   "watch",
+  "handover",
   "deposit",
   "bridge",
   "settlement",

@@ -75,10 +75,11 @@ export const decisionMutants: readonly Mutant[] = [
     scene: "refusedRow",
     patches: [
       {
-        path: "src/watch/store/isolateIntents.ts",
-        search: `  await runInHalves(intentIds.slice(0, middle), work);
-  await runInHalves(intentIds.slice(middle), work);`,
-        replace: "  if (middle > 0) for (const each of intentIds) await runInHalves([each], work);",
+        path: "src/kernel/errors/halveWhatFails.ts",
+        search: `  const results = await halveWhatFails(items.slice(0, middle), work);
+  results.push(...(await halveWhatFails(items.slice(middle), work)));`,
+        replace: `  const results: Result[] = [];
+  if (middle > 0) for (const each of items) results.push(...(await halveWhatFails([each], work)));`,
       },
     ],
   },

@@ -280,7 +280,7 @@ export const mutants: readonly Mutant[] = [
     bug: "The deposit cursor skips a revision.",
     patches: [
       {
-        path: "src/watch/store/processHandover.ts",
+        path: "src/handover/consumeMovements.ts",
         search: "    upto: { chain, revision: last.revision, movement_id: last.id },",
         replace: "    upto: { chain, revision: last.revision + 1n, movement_id: last.id },",
       },

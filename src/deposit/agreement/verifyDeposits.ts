@@ -2,7 +2,7 @@ import { findWatchedChain } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
 import type { ChainConfig } from "../../config/config.ts";
 import { RETENTION_DEFAULT } from "../../config/retention.ts";
-import { isolateIntents } from "../../watch/store/isolateIntents.ts";
+import { isolateIntents } from "../../handover/isolateIntents.ts";
 import { lockIntents } from "../../intent/store.ts";
 import { addMs, DAY_MS } from "../../kernel/clock.ts";
 import { orphanDeniedMovement } from "../../watch/providers/orphanDeniedMovement.ts";

@@ -2,7 +2,7 @@ import { arrivalsByRevision } from "../../watch/store/namedIndexes.ts";
 import { sql, type RawBuilder } from "kysely";
 import type { Tx } from "../../db/database.ts";
 import { array, unnest } from "../../db/parameters.ts";
-import type { HandoverCursorTable } from "../../watch/watchTables.ts";
+import type { ConsumerCursorTable } from "../../handover/handoverTables.ts";
 import { lowestPostponedOf } from "../../watch/postponed/postponedStore.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import type { DepositRow } from "../deposit.ts";
@@ -47,7 +47,7 @@ export type IntentChain = { intentId: string; chain: Caip2; isBehind: boolean; p
 export async function listIntentChains(
   tx: Tx,
   { intentIds, chain }: FactScope,
-  upto: HandoverCursorTable | undefined,
+  upto: ConsumerCursorTable | undefined,
 ): Promise<IntentChain[]> {
   const [revision, movementId] = [upto?.revision ?? null, upto?.movement_id ?? null];
   const { rows } = await sql<IntentChain>`

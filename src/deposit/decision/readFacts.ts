@@ -1,6 +1,6 @@
 import { findWatchedChain, type Catalog } from "../../catalog/catalog.ts";
 import type { Tx } from "../../db/database.ts";
-import type { HandoverCursorTable } from "../../watch/watchTables.ts";
+import type { ConsumerCursorTable } from "../../handover/handoverTables.ts";
 import { findRoutes } from "../../intent/routes/findRoutes.ts";
 import { listTakenDestinations, type IntentRow } from "../../intent/store.ts";
 import type { World } from "../../world.ts";
@@ -18,11 +18,11 @@ type FactsRequest = {
   /** Locked by the caller, before anything else is read. */
   intents: readonly IntentRow[];
   /** The chain whose loop decides. */
-  chain: HandoverCursorTable["chain"];
+  chain: ConsumerCursorTable["chain"];
   /** The movements whose deposits the caller changes. */
   movementIds?: readonly bigint[];
   /** The cursor of the chain after the caller's batch; by default its present cursor. */
-  upto?: HandoverCursorTable;
+  upto?: ConsumerCursorTable;
   at: Date;
 };
 

@@ -1,6 +1,6 @@
 import { findWatchedChain } from "../../catalog/catalog.ts";
 import type { Tx } from "../../db/database.ts";
-import { isolateIntents } from "../../watch/store/isolateIntents.ts";
+import { isolateIntents } from "../../handover/isolateIntents.ts";
 import { lockIntents, type IntentRow } from "../../intent/store.ts";
 import { findPayoutWay } from "../../intent/routes/payoutWay.ts";
 import type { Caip2 } from "../../kernel/caip.ts";

@@ -2,7 +2,7 @@ import { findWatchedChain } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
 import { balancesSince } from "../../chain/reader.ts";
 import { listInboxesOfIntents } from "../../intent/inboxStore.ts";
-import { isolateIntents } from "../../watch/store/isolateIntents.ts";
+import { isolateIntents } from "../../handover/isolateIntents.ts";
 import { findPayoutWay } from "../../intent/routes/payoutWay.ts";
 import { lockIntents } from "../../intent/store.ts";
 import { addMs } from "../../kernel/clock.ts";

@@ -8,7 +8,7 @@ import { addMs, DAY_MS } from "../../kernel/clock.ts";
 import type { MovementRow } from "../../watch/movement.ts";
 import { orphanDeniedMovement } from "../../watch/providers/orphanDeniedMovement.ts";
 import { verifyLegsWithProvider } from "../../watch/providers/verifyWithProvider.ts";
-import { isolateIntents } from "../../watch/store/isolateIntents.ts";
+import { isolateIntents } from "../../handover/isolateIntents.ts";
 import type { World } from "../../world.ts";
 import { applyMovements, reportFindings, type AppliedMovements } from "../observe/applyMovements.ts";
 import {

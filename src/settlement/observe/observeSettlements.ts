@@ -1,5 +1,5 @@
 import type { Caip2 } from "../../kernel/caip.ts";
-import { processHandover, retryQuarantined, type Handover } from "../../watch/store/processHandover.ts";
+import { consumeMovements, retryQuarantined, type MovementConsumer } from "../../handover/consumeMovements.ts";
 import { applyMovements, reportFindings, type AppliedMovements, type ApplyWorld } from "./applyMovements.ts";
 import { listOutboundMovements } from "./sweepReads.ts";
 
@@ -17,14 +17,14 @@ export async function observeSettlements(
   world: ApplyWorld,
   chain: Caip2,
 ): Promise<{ isDone: boolean; hasPassed: boolean }> {
-  const handover = settlementHandover(world, chain);
-  const { results, isDone, hasPassed } = await processHandover(world, handover);
-  const retried = await retryQuarantined(world, handover, RETRIED_MAX);
+  const consumer = settlementConsumer(world, chain);
+  const { results, isDone, hasPassed } = await consumeMovements(world, consumer);
+  const retried = await retryQuarantined(world, consumer, RETRIED_MAX);
   await reportFindings(world, chain, [...results, ...retried]);
   return { isDone, hasPassed: hasPassed || retried.length > 0 };
 }
 
-function settlementHandover(world: ApplyWorld, chain: Caip2): Handover<AppliedMovements> {
+function settlementConsumer(world: ApplyWorld, chain: Caip2): MovementConsumer<AppliedMovements> {
   return {
     station: "settlement",
     chain,

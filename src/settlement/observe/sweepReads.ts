@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import type { Tx } from "../../db/database.ts";
 import { array, type ElementType } from "../../db/parameters.ts";
-import type { HandoverCursorTable } from "../../watch/watchTables.ts";
+import type { ConsumerCursorTable } from "../../handover/handoverTables.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import type { MovementRow } from "../../watch/movement.ts";
-import { findHandoverCursor } from "../../watch/store/handoverStore.ts";
+import { findConsumerCursor } from "../../handover/cursorStore.ts";
 import { handedOver } from "../../watch/store/namedIndexes.ts";
 import type { Sweep } from "../settlement.ts";
 
@@ -35,11 +35,11 @@ export async function preferIndexScans(tx: Tx): Promise<void> {
  */
 export async function listOutboundMovements(
   tx: Tx,
-  cursor: HandoverCursorTable,
+  cursor: ConsumerCursorTable,
   limit: number,
 ): Promise<MovementRow[]> {
   const { chain } = cursor;
-  const depositCursor = await findHandoverCursor(tx, "deposit_cursor", chain);
+  const depositCursor = await findConsumerCursor(tx, "deposit_cursor", chain);
   // One statement, thus one snapshot: a segment that commits meanwhile shows all of its movements, or none.
   const firstUnprocessed = sql<bigint>`(select arrival.revision from movement arrival
     where ${handedOver(chain, "in", "arrival")}

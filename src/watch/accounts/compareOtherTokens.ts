@@ -1,6 +1,6 @@
 import { watchedTokens } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
-import { perChain } from "../../chain/perChain.ts";
+import { perChain } from "../perChain.ts";
 import { ProviderFailed } from "../../chain/reader.ts";
 import { warnRepeated } from "../../kernel/alarm/repeatedWarning.ts";
 import { addMs } from "../../kernel/clock.ts";

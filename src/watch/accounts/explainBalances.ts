@@ -1,5 +1,5 @@
 import type { Chain } from "../../chain/chain.ts";
-import { perChain } from "../../chain/perChain.ts";
+import { perChain } from "../perChain.ts";
 import { ProviderFailed } from "../../chain/reader.ts";
 import { warnRepeated } from "../../kernel/alarm/repeatedWarning.ts";
 import type { ComparedBalance } from "../reconcile/comparedBalance.ts";

@@ -1,5 +1,5 @@
 import type { Chain } from "../../chain/chain.ts";
-import { perChain } from "../../chain/perChain.ts";
+import { perChain } from "../perChain.ts";
 import { ProviderFailed, type BlockRange, type ChainReader } from "../../chain/reader.ts";
 import { watchedTokens } from "../../catalog/catalog.ts";
 import { nearBlocks } from "../blockTime.ts";

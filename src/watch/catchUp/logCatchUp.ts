@@ -1,5 +1,5 @@
 import type { Chain } from "../../chain/chain.ts";
-import { perChain } from "../../chain/perChain.ts";
+import { perChain } from "../perChain.ts";
 import { computePace, computePercent, type ProgressSample } from "./pace.ts";
 import type { World } from "../../world.ts";
 import type { WatchWorld } from "../store/applySegment.ts";

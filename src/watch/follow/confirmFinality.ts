@@ -1,6 +1,6 @@
 import { findWatchedChain } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
-import { perChain } from "../../chain/perChain.ts";
+import { perChain } from "../perChain.ts";
 import type { ToldHeads } from "../../chain/providers.ts";
 import { ProviderFailed, type BlockRef } from "../../chain/reader.ts";
 import { bookMovements } from "../store/bookMovements.ts";

@@ -1,6 +1,6 @@
 import { watchedTokens } from "../../catalog/catalog.ts";
 import { isReadByAccounts, type Chain } from "../../chain/chain.ts";
-import { perChain } from "../../chain/perChain.ts";
+import { perChain } from "../perChain.ts";
 import { ProviderFailed, type BlockRef, type ChainReader } from "../../chain/reader.ts";
 import { bookRevision } from "../store/bookMovements.ts";
 import {

@@ -1,4 +1,4 @@
-import { perChain } from "../../chain/perChain.ts";
+import { perChain } from "../perChain.ts";
 import type { KnownBlock } from "../store/store.ts";
 
 /** What polls and pushed heads know of each other. */

@@ -1,5 +1,5 @@
 import type { Chain } from "../../chain/chain.ts";
-import { perChain } from "../../chain/perChain.ts";
+import { perChain } from "../perChain.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 
 // While a provider objects to the recorded chain, pushed heads are ignored: reconcileCursor resolves the objection at

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Chain } from "../../chain/chain.ts";
-import { perChain } from "../../chain/perChain.ts";
+import { perChain } from "../perChain.ts";
 import { array } from "../../db/parameters.ts";
 import type { World } from "../../world.ts";
 import { movementKey, type MovementRow, type LocatedTransfer } from "../movement.ts";

@@ -1,5 +1,5 @@
 import type { Chain } from "../../chain/chain.ts";
-import { perChain } from "../../chain/perChain.ts";
+import { perChain } from "../perChain.ts";
 import { ProviderFailed, type ChainReader } from "../../chain/reader.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";

@@ -1,5 +1,5 @@
 import { isReadByAccounts, type Chain } from "../../chain/chain.ts";
-import { perChain } from "../../chain/perChain.ts";
+import { perChain } from "../perChain.ts";
 import { addMs } from "../../kernel/clock.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 import {

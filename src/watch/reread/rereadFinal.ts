@@ -1,6 +1,6 @@
 import { findWatchedChain } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
-import { perChain } from "../../chain/perChain.ts";
+import { perChain } from "../perChain.ts";
 import type { FinalityTier } from "../../config/config.ts";
 import type { BlockRange } from "../../chain/reader.ts";
 import type { Tx } from "../../db/database.ts";

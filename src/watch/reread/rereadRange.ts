@@ -1,6 +1,6 @@
 import { watchedTokens } from "../../catalog/catalog.ts";
 import { isReadByAccounts, type Chain } from "../../chain/chain.ts";
-import { perChain } from "../../chain/perChain.ts";
+import { perChain } from "../perChain.ts";
 import { ProviderFailed, type BlockRange, type ChainReader, type TransactionProof } from "../../chain/reader.ts";
 import { trackSoundness } from "../providers/trackSoundness.ts";
 import {

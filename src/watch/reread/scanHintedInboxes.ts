@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { isReadByAccounts, type Chain } from "../../chain/chain.ts";
-import { perChain } from "../../chain/perChain.ts";
+import { perChain } from "../perChain.ts";
 import type { BlockRange, ChainReader, Transfer } from "../../chain/reader.ts";
 import { array } from "../../db/parameters.ts";
 import { namespaceOf, referenceOf, type Caip2 } from "../../kernel/caip.ts";

@@ -1,5 +1,5 @@
 import type { Chain } from "../../chain/chain.ts";
-import { perChain } from "../../chain/perChain.ts";
+import { perChain } from "../perChain.ts";
 import type { ChainReader } from "../../chain/reader.ts";
 import { skippedKeys, type UnreadableEntry, type UnreadableVerdict } from "../../chain/unreadable/unreadableEntry.ts";
 import { warnRepeated } from "../../kernel/alarm/repeatedWarning.ts";

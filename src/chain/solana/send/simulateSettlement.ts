@@ -2,7 +2,8 @@ import type { SolanaInbox } from "@tributary/inbox/solana/address";
 import { cctpTransmitter } from "@tributary/inbox/solana/cctp";
 import { instructionTags, type SolanaInstruction } from "@tributary/inbox/solana/instructions";
 import { associatedTokenProgram } from "@tributary/inbox/solana/keys";
-import type { SettleItem } from "../../sender.ts";
+import { halveWhatFails } from "../../../kernel/errors/halveWhatFails.ts";
+import { SettleRefused, type SettleItem } from "../../sender.ts";
 import type { SolanaNode } from "../node.ts";
 import { COMPUTE_UNITS_MAX } from "./permittedMessage.ts";
 import type { SolanaSenderContext } from "./senderContext.ts";
@@ -51,26 +52,20 @@ export async function findRefusals(
   items: readonly SettleItem[],
 ): Promise<(string | undefined)[]> {
   const reasons = new Map<SettleItem, string | undefined>();
-  for (const batch of Map.groupBy(items, batchKey).values()) await refuseParts(context, batch, reasons);
-  return items.map((item) => reasons.get(item));
-}
-
-/** When a batch is refused, asks for its halves, until only the refused items are left. */
-async function refuseParts(
-  context: SolanaSenderContext,
-  batch: readonly SettleItem[],
-  reasons: Map<SettleItem, string | undefined>,
-): Promise<void> {
-  const outlook = await findOutlook(context, batch);
-  if ("plan" in outlook) return;
-  const [only, ...others] = batch;
-  if (only !== undefined && others.length === 0) {
-    if (outlook.refusal !== NO_ACCOUNT) reasons.set(only, `settle_refused ${outlook.refusal}`);
-    return;
+  for (const batch of Map.groupBy(items, batchKey).values()) {
+    await halveWhatFails(batch, {
+      step: async (half) => {
+        const outlook = await findOutlook(context, half);
+        if ("refusal" in outlook) throw new SettleRefused(outlook.refusal);
+      },
+      isCausedByItems: (error) => error instanceof SettleRefused,
+      onFailed: (item, error) => {
+        const refusal = error instanceof Error ? error.message : "";
+        if (refusal !== NO_ACCOUNT) reasons.set(item, `settle_refused ${refusal}`);
+      },
+    });
   }
-  const middle = Math.ceil(batch.length / 2);
-  await refuseParts(context, batch.slice(0, middle), reasons);
-  await refuseParts(context, batch.slice(middle), reasons);
+  return items.map((item) => reasons.get(item));
 }
 
 /**

@@ -1,11 +1,12 @@
 import { sql, type Selectable } from "kysely";
-import type { Db, Tx } from "../../db/database.ts";
-import { array } from "../../db/parameters.ts";
-import type { HandoverCursorTable, MovementTable, QuarantineTable } from "../watchTables.ts";
-import type { Caip2 } from "../../kernel/caip.ts";
-import { addMs } from "../../kernel/clock.ts";
-import { arrivalsByRevision, handedOver } from "./namedIndexes.ts";
-import type { MovementRow } from "../movement.ts";
+import type { Db, Tx } from "../db/database.ts";
+import { array } from "../db/parameters.ts";
+import type { MovementTable } from "../watch/watchTables.ts";
+import type { ConsumerCursorTable, QuarantineTable } from "./handoverTables.ts";
+import type { Caip2 } from "../kernel/caip.ts";
+import { addMs } from "../kernel/clock.ts";
+import { arrivalsByRevision, handedOver } from "../watch/store/namedIndexes.ts";
+import type { MovementRow } from "../watch/movement.ts";
 
 // Intents whose movements a station could not process. While an intent is here, the station's cursor passes its
 // movements, and a retry processes them later from the stored place.
@@ -108,7 +109,7 @@ export async function deleteQuarantined(tx: Tx, row: QuarantineRow): Promise<voi
 export async function listPassedMovements(
   tx: Tx,
   row: QuarantineRow,
-  scope: { direction: MovementTable["direction"]; cursor: HandoverCursorTable; limit: number },
+  scope: { direction: MovementTable["direction"]; cursor: ConsumerCursorTable; limit: number },
 ): Promise<MovementRow[]> {
   return tx
     .selectFrom("movement")

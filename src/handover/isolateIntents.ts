@@ -1,6 +1,7 @@
-import { classifyError, isCausedByData } from "../../kernel/errors/classifyError.ts";
-import type { World } from "../../world.ts";
-import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
+import { classifyError, isCausedByData } from "../kernel/errors/classifyError.ts";
+import { halveWhatFails } from "../kernel/errors/halveWhatFails.ts";
+import type { World } from "../world.ts";
+import { raiseAlarm } from "../kernel/alarm/raiseAlarm.ts";
 
 type IsolatedWork = {
   chain: string;
@@ -22,8 +23,9 @@ const TIMEOUTS_MAX = 2;
 export async function isolateIntents({ log }: Pick<World, "log">, input: IsolatedWork): Promise<void> {
   const { chain, work } = input;
   let timeouts = 0;
-  await runInHalves(input.intentIds, {
+  await halveWhatFails(input.intentIds, {
     step: input.step,
+    isCausedByItems: isCausedByData,
     onFailed: (intent, error) => {
       if (classifyError(error) === "timeout" && (timeouts += 1) >= TIMEOUTS_MAX) throw error;
       raiseAlarm(
@@ -33,28 +35,4 @@ export async function isolateIntents({ log }: Pick<World, "log">, input: Isolate
       );
     },
   });
-}
-
-type HalvedWork = {
-  /** One transaction for these intents. */
-  step: (intentIds: readonly string[]) => Promise<void>;
-  /** For an intent that fails alone. */
-  onFailed: (intentId: string, error: unknown) => void;
-};
-
-/**
- * Runs `step` for all of these intents, and for each half where it fails because of their rows. Throws other errors.
- */
-export async function runInHalves(intentIds: readonly string[], work: HalvedWork): Promise<void> {
-  const [intent, ...others] = intentIds;
-  if (intent === undefined) return;
-  try {
-    return await work.step(intentIds);
-  } catch (error) {
-    if (!isCausedByData(error)) throw error;
-    if (others.length === 0) return work.onFailed(intent, error);
-  }
-  const middle = Math.ceil(intentIds.length / 2);
-  await runInHalves(intentIds.slice(0, middle), work);
-  await runInHalves(intentIds.slice(middle), work);
 }

@@ -1,11 +1,12 @@
-import type { Tx } from "../../db/database.ts";
-import { classifyError, isCausedByData } from "../../kernel/errors/classifyError.ts";
-import type { HandoverCursorTable, MovementTable } from "../watchTables.ts";
-import type { Caip2 } from "../../kernel/caip.ts";
-import { addMs } from "../../kernel/clock.ts";
-import type { World } from "../../world.ts";
-import type { MovementRow } from "../movement.ts";
-import { advanceHandoverCursor, lockHandoverCursor, type HandoverTable } from "./handoverStore.ts";
+import type { Tx } from "../db/database.ts";
+import { classifyError, isCausedByData } from "../kernel/errors/classifyError.ts";
+import type { MovementTable } from "../watch/watchTables.ts";
+import type { ConsumerCursorTable } from "./handoverTables.ts";
+import type { Caip2 } from "../kernel/caip.ts";
+import { addMs } from "../kernel/clock.ts";
+import type { World } from "../world.ts";
+import type { MovementRow } from "../watch/movement.ts";
+import { advanceConsumerCursor, lockConsumerCursor, type CursorTableName } from "./cursorStore.ts";
 import {
   deleteQuarantined,
   findQuarantined,
@@ -18,35 +19,35 @@ import {
   type QuarantineRow,
   type StationName,
 } from "./quarantineStore.ts";
-import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
-import { runInHalves } from "./isolateIntents.ts";
+import { raiseAlarm } from "../kernel/alarm/raiseAlarm.ts";
+import { halveWhatFails } from "../kernel/errors/halveWhatFails.ts";
 
 // How a station processes the movements of a chain. One intent that fails does not delay the others.
 
 /** How a station reads and processes movements. `Result` is what one transaction leaves to do after its commit. */
-export type Handover<Result> = {
+export type MovementConsumer<Result> = {
   station: StationName;
   chain: Caip2;
-  cursorTable: HandoverTable;
+  cursorTable: CursorTableName;
   direction: MovementTable["direction"];
   /** Movements per transaction. */
   batchMax: number;
   /** Movements after the cursor, in commit order. */
-  list: (tx: Tx, cursor: HandoverCursorTable, limit: number) => Promise<MovementRow[]>;
+  list: (tx: Tx, cursor: ConsumerCursorTable, limit: number) => Promise<MovementRow[]>;
   /**
    * Processes movements. `upto` is the place until which all movements of their intents are processed then. Movements
    * that were processed before may come again, and must change nothing then.
    */
-  apply: (tx: Tx, batch: { movements: readonly MovementRow[]; upto: HandoverCursorTable }) => Promise<Result>;
+  apply: (tx: Tx, batch: { movements: readonly MovementRow[]; upto: ConsumerCursorTable }) => Promise<Result>;
 };
 
-type HandoverWorld = Pick<World, "db" | "clock" | "log">;
+type ConsumerWorld = Pick<World, "db" | "clock" | "log">;
 /** `hasPassed`: there were movements, and their rows may have changed what later stations read. */
-type HandoverResult<Result> = { results: Result[]; isDone: boolean; hasPassed: boolean };
+type ConsumerResult<Result> = { results: Result[]; isDone: boolean; hasPassed: boolean };
 type Page = {
-  cursor: HandoverCursorTable;
+  cursor: ConsumerCursorTable;
   /** The cursor after this page. */
-  upto: HandoverCursorTable;
+  upto: ConsumerCursorTable;
   /** Without the movements of quarantined intents. */
   movements: readonly MovementRow[];
   isLast: boolean;
@@ -57,34 +58,34 @@ type Page = {
  * intents are processed in halves, and those that fail alone are quarantined. Throws other errors, such as those of an
  * unreachable database.
  */
-export async function processHandover<Result>(
-  world: HandoverWorld,
-  handover: Handover<Result>,
-): Promise<HandoverResult<Result>> {
+export async function consumeMovements<Result>(
+  world: ConsumerWorld,
+  consumer: MovementConsumer<Result>,
+): Promise<ConsumerResult<Result>> {
   try {
     return await world.db.transaction(async (tx) => {
-      const page = await readPage(tx, handover);
+      const page = await readPage(tx, consumer);
       if (page === undefined) return { results: [], isDone: true, hasPassed: false };
       const { movements, upto, isLast } = page;
-      const results = movements.length === 0 ? [] : [await handover.apply(tx, { movements, upto })];
-      await advanceHandoverCursor(tx, handover.cursorTable, upto);
+      const results = movements.length === 0 ? [] : [await consumer.apply(tx, { movements, upto })];
+      await advanceConsumerCursor(tx, consumer.cursorTable, upto);
       return { results, isDone: isLast, hasPassed: true };
     });
   } catch (error) {
     if (!isCausedByData(error)) throw error;
-    const { station, chain } = handover;
+    const { station, chain } = consumer;
     world.log.warn({ station, chain, err: error }, "a batch of movements failed; its intents are processed in halves");
-    return processInHalves(world, handover);
+    return processInHalves(world, consumer);
   }
 }
 
-async function readPage<Result>(tx: Tx, handover: Handover<Result>): Promise<Page | undefined> {
-  const { chain, batchMax } = handover;
-  const cursor = await lockHandoverCursor(tx, handover.cursorTable, chain);
-  const listed = await handover.list(tx, cursor, batchMax);
+async function readPage<Result>(tx: Tx, consumer: MovementConsumer<Result>): Promise<Page | undefined> {
+  const { chain, batchMax } = consumer;
+  const cursor = await lockConsumerCursor(tx, consumer.cursorTable, chain);
+  const listed = await consumer.list(tx, cursor, batchMax);
   const last = listed.at(-1);
   if (last === undefined) return undefined;
-  const quarantined = await listQuarantinedAmong(tx, handover, distinctIntentIds(listed));
+  const quarantined = await listQuarantinedAmong(tx, consumer, distinctIntentIds(listed));
   return {
     cursor,
     upto: { chain, revision: last.revision, movement_id: last.id },
@@ -95,37 +96,38 @@ async function readPage<Result>(tx: Tx, handover: Handover<Result>): Promise<Pag
 
 /** A half is committed before the cursor passes it. A crash in between processes it again, which changes nothing. */
 async function processInHalves<Result>(
-  world: HandoverWorld,
-  handover: Handover<Result>,
-): Promise<HandoverResult<Result>> {
-  const page = await world.db.transaction((tx) => readPage(tx, handover));
+  world: ConsumerWorld,
+  consumer: MovementConsumer<Result>,
+): Promise<ConsumerResult<Result>> {
+  const page = await world.db.transaction((tx) => readPage(tx, consumer));
   if (page === undefined) return { results: [], isDone: true, hasPassed: false };
-  const results: Result[] = [];
   const failures: { intentId: string; error: unknown }[] = [];
   // Another process may process this page meanwhile.
   let isOvertaken = false;
   const intentIds = distinctIntentIds(page.movements);
-  await runInHalves(intentIds, {
-    step: async (half) => {
-      if (isOvertaken) return;
+  const applied = await halveWhatFails(intentIds, {
+    isCausedByItems: isCausedByData,
+    step: async (half): Promise<Result[]> => {
+      if (isOvertaken) return [];
       const asked = new Set(half);
-      const applied = await world.db.transaction(async (tx) => {
-        if (await hasMoved(tx, handover, page.cursor)) return undefined;
+      const outcome = await world.db.transaction(async (tx) => {
+        if (await hasMoved(tx, consumer, page.cursor)) return undefined;
         const movements = page.movements.filter(({ intent_id }) => asked.has(intent_id));
-        return { result: await handover.apply(tx, { movements, upto: page.upto }) };
+        return { result: await consumer.apply(tx, { movements, upto: page.upto }) };
       });
-      if (applied === undefined) isOvertaken = true;
-      else results.push(applied.result);
+      isOvertaken = outcome === undefined;
+      return outcome === undefined ? [] : [outcome.result];
     },
-    onFailed: (intentId, error) => failures.push({ intentId, error }),
+    onFailed: (intentId, error) => void failures.push({ intentId, error }),
   });
+  const results = applied.flat();
   if (isOvertaken) return { results, isDone: false, hasPassed: true };
   throwIfOverloaded(failures, intentIds.length);
-  const rows = failures.map(({ intentId, error }) => newQuarantined(world, handover, { intentId, error, page }));
+  const rows = failures.map(({ intentId, error }) => newQuarantined(world, consumer, { intentId, error, page }));
   const isAdvanced = await world.db.transaction(async (tx) => {
-    if (await hasMoved(tx, handover, page.cursor)) return false;
+    if (await hasMoved(tx, consumer, page.cursor)) return false;
     await insertQuarantined(tx, rows);
-    await advanceHandoverCursor(tx, handover.cursorTable, page.upto);
+    await advanceConsumerCursor(tx, consumer.cursorTable, page.upto);
     return true;
   });
   if (!isAdvanced) return { results, isDone: false, hasPassed: true };
@@ -133,8 +135,12 @@ async function processInHalves<Result>(
   return { results, isDone: page.isLast, hasPassed: true };
 }
 
-async function hasMoved<Result>(tx: Tx, handover: Handover<Result>, cursor: HandoverCursorTable): Promise<boolean> {
-  const current = await lockHandoverCursor(tx, handover.cursorTable, handover.chain);
+async function hasMoved<Result>(
+  tx: Tx,
+  consumer: MovementConsumer<Result>,
+  cursor: ConsumerCursorTable,
+): Promise<boolean> {
+  const current = await lockConsumerCursor(tx, consumer.cursorTable, consumer.chain);
   return current.revision !== cursor.revision || current.movement_id !== cursor.movement_id;
 }
 
@@ -155,32 +161,32 @@ function throwIfOverloaded(failures: readonly { error: unknown }[], groups: numb
  * processed leaves the quarantine; one that fails again waits longer.
  */
 export async function retryQuarantined<Result>(
-  world: HandoverWorld,
-  handover: Handover<Result>,
+  world: ConsumerWorld,
+  consumer: MovementConsumer<Result>,
   limit: number,
 ): Promise<Result[]> {
-  const { station, chain } = handover;
+  const { station, chain } = consumer;
   const due = await listDueQuarantined(world.db, { station, chain, at: world.clock.now(), limit });
   const results: Result[] = [];
   for (const row of due) {
     try {
-      results.push(...(await retryIntent(world, handover, row)));
+      results.push(...(await retryIntent(world, consumer, row)));
     } catch (error) {
       if (!isCausedByData(error)) throw error;
-      await postponeRetry(world, handover, { row, error });
+      await postponeRetry(world, consumer, { row, error });
     }
   }
   return results;
 }
 
 async function retryIntent<Result>(
-  world: HandoverWorld,
-  handover: Handover<Result>,
+  world: ConsumerWorld,
+  consumer: MovementConsumer<Result>,
   due: QuarantineRow,
 ): Promise<Result[]> {
-  const { direction, batchMax, chain } = handover;
+  const { direction, batchMax, chain } = consumer;
   const { results, isReleased } = await world.db.transaction(async (tx) => {
-    const cursor = await lockHandoverCursor(tx, handover.cursorTable, chain);
+    const cursor = await lockConsumerCursor(tx, consumer.cursorTable, chain);
     const row = await findQuarantined(tx, due);
     if (row === undefined) return { results: [], isReleased: false };
     const movements = await listPassedMovements(tx, row, { direction, cursor, limit: batchMax });
@@ -188,7 +194,7 @@ async function retryIntent<Result>(
     const upto = last === undefined ? cursor : { chain, revision: last.revision, movement_id: last.id };
     // Before the movements: they are decided as those of an intent that has caught up.
     if (last === undefined) await deleteQuarantined(tx, row);
-    const applied = movements.length === 0 ? [] : [await handover.apply(tx, { movements, upto })];
+    const applied = movements.length === 0 ? [] : [await consumer.apply(tx, { movements, upto })];
     if (last !== undefined) await updateQuarantined(tx, { ...row, revision: last.revision, movement_id: last.id });
     return { results: applied, isReleased: last === undefined };
   });
@@ -198,12 +204,12 @@ async function retryIntent<Result>(
 }
 
 async function postponeRetry<Result>(
-  world: HandoverWorld,
-  handover: Handover<Result>,
+  world: ConsumerWorld,
+  consumer: MovementConsumer<Result>,
   { row: due, error }: { row: QuarantineRow; error: unknown },
 ): Promise<void> {
   const row = await world.db.transaction(async (tx) => {
-    await lockHandoverCursor(tx, handover.cursorTable, handover.chain);
+    await lockConsumerCursor(tx, consumer.cursorTable, consumer.chain);
     const current = await findQuarantined(tx, due);
     // Another process has released it, or retried it too.
     if (current === undefined || current.attempts !== due.attempts) return undefined;
@@ -216,8 +222,8 @@ async function postponeRetry<Result>(
 }
 
 function newQuarantined<Result>(
-  world: HandoverWorld,
-  { station, chain }: Handover<Result>,
+  world: ConsumerWorld,
+  { station, chain }: MovementConsumer<Result>,
   { intentId, error, page }: { intentId: string; error: unknown; page: Page },
 ): QuarantineRow {
   return {
@@ -235,11 +241,11 @@ function newQuarantined<Result>(
 
 const WAIT_MS_FIRST = 5_000;
 
-function nextRetry(world: HandoverWorld, attempts: number): Date {
+function nextRetry(world: ConsumerWorld, attempts: number): Date {
   return addMs(world.clock.now(), Math.min(WAIT_MS_FIRST * 4 ** (attempts - 1), QUARANTINE_WAIT_MS_MAX));
 }
 
-function logQuarantined(world: HandoverWorld, row: QuarantineRow): void {
+function logQuarantined(world: ConsumerWorld, row: QuarantineRow): void {
   const { station, chain, intent_id: intent, reason, attempts, retry_at: retryAt } = row;
   raiseAlarm(
     world.log,

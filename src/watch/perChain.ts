@@ -1,6 +1,6 @@
 import type { Clock } from "../kernel/clock.ts";
 import type { MemorySlot, ProcessMemory } from "../kernel/processMemory.ts";
-import type { Chain } from "./chain.ts";
+import type { Chain } from "../chain/chain.ts";
 
 type SlotWorld = { clock: Clock; memory: ProcessMemory };
 
