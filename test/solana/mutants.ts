@@ -85,8 +85,8 @@ export const solanaMutants: readonly (Mutant & { test: string })[] = [
     patches: [
       {
         path: "src/watch/accounts/followAccounts.ts",
-        search: "if (position === null) memory.isPassReverse = !memory.isPassReverse;",
-        replace: "if (position === null) memory.isPassReverse = false;",
+        search: "if (position === null) order.isReverse = !order.isReverse;",
+        replace: "if (position === null) order.isReverse = false;",
       },
     ],
   },
