@@ -14,6 +14,8 @@ export function getDecoder(typeId: number): Decoder {
 }
 
 function asBigint(text: string): bigint {
+  // Most totals of most intents.
+  if (text === "0") return 0n;
   if (!/^-?\d+$/.test(text)) throw new RangeError(`expected an integer from the database, got ${text}`);
   return BigInt(text);
 }

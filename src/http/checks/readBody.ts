@@ -3,11 +3,12 @@ import { Fault } from "../../kernel/faults.ts";
 
 /** Of the encoded body. */
 export const BODY_BYTES_MAX = 65_536;
+const EMPTY_BODY = Buffer.alloc(0);
 
 /** Reads the body's bytes. Throws payload_too_large, before reading when Content-Length already exceeds the limit. */
 export async function readBody(request: IncomingMessage, bytesMax = BODY_BYTES_MAX): Promise<Buffer> {
   if (Number(request.headers["content-length"] ?? 0) > bytesMax) throw bodyTooLarge(bytesMax);
-  if (!hasBody(request)) return Buffer.alloc(0);
+  if (!hasBody(request)) return EMPTY_BODY;
   if (request.destroyed) throw bodyTruncated();
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];

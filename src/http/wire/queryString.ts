@@ -25,6 +25,7 @@ export function parseQueryString(text: string): RawQuery {
 }
 
 function decode(text: string): RawQueryValue {
+  if (!/[%+]/.test(text)) return text;
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
   } catch {

@@ -52,5 +52,8 @@ export async function findIntentRoutes(
   reader: { db: Db["root"] | Tx; memory: ProcessMemory },
   intent: IntentRoutesKey,
 ): Promise<readonly PinnedRoute[]> {
+  if (intent.route_set === null) return NO_ROUTES;
+  const set = reader.memory.get(KNOWN_SETS).get(intent.route_set);
+  if (set !== undefined) return routesOf(intent, set);
   return (await findRoutes(reader, [intent])).get(intent.id) ?? NO_ROUTES;
 }

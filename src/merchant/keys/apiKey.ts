@@ -7,7 +7,7 @@ import { base32 } from "../../kernel/ids.ts";
 // truncated key is refused without a database query. The database stores only the SHA-256 of the whole key.
 
 export type Environment = "test" | "live";
-export type ParsedKey = { environment: Environment; keyId: string; hash: Uint8Array };
+export type ParsedKey = { environment: Environment; keyId: string; hash: Uint8Array; hashHex: string };
 
 const PATTERN = /^trib_(live|test)_([0-9a-z]{16})_([0-9a-f]{64})$/;
 const CHECKSUM_CHARACTERS = 8;
@@ -22,7 +22,7 @@ export function newApiKey(
   const keyId = base32(entropy.bytes(KEY_ID_BYTES), KEY_ID_CHARACTERS);
   const unchecked = `trib_${environment}_${keyId}_${Buffer.from(entropy.bytes(SECRET_BYTES)).toString("hex")}`;
   const apiKey = unchecked + checksumOf(unchecked);
-  return { keyId, apiKey, hash: sha256(apiKey) };
+  return { keyId, apiKey, hash: new Uint8Array(Buffer.from(sha256(apiKey), "hex")) };
 }
 
 /** Parses a key. Returns undefined when its form or its checksum is wrong. */
@@ -31,7 +31,8 @@ export function parseApiKey(text: string): ParsedKey | undefined {
   if (!match?.[1] || !match[2]) return undefined;
   const unchecked = text.slice(0, -CHECKSUM_CHARACTERS);
   if (!text.endsWith(checksumOf(unchecked))) return undefined;
-  return { environment: match[1] as Environment, keyId: match[2], hash: sha256(text) };
+  const hashHex = sha256(text);
+  return { environment: match[1] as Environment, keyId: match[2], hash: Buffer.from(hashHex, "hex"), hashHex };
 }
 
 /** Compares in constant time, whatever the position of a difference. */
@@ -40,8 +41,8 @@ export function isEqualConstantTime(one: Uint8Array, other: Uint8Array): boolean
 }
 
 // Hex text is faster: a Buffer result is allocated outside the heap, which takes longer than the hash.
-function sha256(text: string): Uint8Array {
-  return new Uint8Array(Buffer.from(hash("sha256", text, "hex"), "hex"));
+function sha256(text: string): string {
+  return hash("sha256", text, "hex");
 }
 
 function checksumOf(text: string): string {

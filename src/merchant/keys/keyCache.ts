@@ -51,19 +51,18 @@ const KEY_CACHE: MemorySlot<KeyCache> = {
   }),
 };
 
-export type PresentedKey = { hash: Uint8Array };
+export type PresentedKey = { hash: Uint8Array; hashHex: string };
 
 /** Finds the key with its account, from memory while the entry is valid; undefined when no key has this hash. */
 export async function lookUpKey(world: KeyCacheWorld, presented: PresentedKey): Promise<CachedKey | undefined> {
   const cache = world.memory.get(KEY_CACHE);
-  const cacheKey = Buffer.from(presented.hash).toString("hex");
-  const cached = getCachedKey(world, cache, cacheKey);
+  const cached = getCachedKey(world, cache, presented.hashHex);
   if (cached !== undefined) return cached;
   const readAtMs = world.clock.monotonicMs();
   const found = await findKey(world.db, presented.hash);
   if (found === undefined) return undefined;
   updateVersion(cache, { version: found.version, readAtMs });
-  addToCache(cache, cacheKey, found);
+  addToCache(cache, presented.hashHex, found);
   return found;
 }
 
