@@ -1,6 +1,9 @@
 import { DatabaseSync } from "node:sqlite";
 
-/** `new` → `placed` once its intent is stored → `shipped`; `placed` or `shipped` → `stopped` when the intent is archived or a payment was undone. */
+/**
+ * `new` → `placed` once its intent is stored → `shipped`; `placed` or `shipped` → `stopped` when the intent is archived
+ * or a payment was undone.
+ */
 export type OrderStatus = "new" | "placed" | "shipped" | "stopped";
 
 export type Order = {

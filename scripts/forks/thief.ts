@@ -8,8 +8,8 @@ import { SeededRandom } from "../../test/sim/seededRandom.ts";
 import { DEPOSIT_UNITS, FEE_UNITS, openScene, settleData, type Scene } from "./scene.ts";
 import type { Fork } from "./evm.ts";
 
-// A stranger calls hub and inbox with whatever it likes. A unit is stolen when the inbox's money is neither where it was
-// nor, to the last unit, at its payout and fee recipient.
+// A stranger calls hub and inbox with whatever it likes. A unit is stolen when the inbox's money is neither where it
+// was nor, to the last unit, at its payout and fee recipient.
 
 const commandAbi = parseAbi([
   "function send(address token, address to, uint256 units)",

@@ -25,7 +25,10 @@ const ATTESTATION: Readonly<Record<string, { fast?: number; standard?: readonly 
   XDC: { standard: [10, 10] },
 };
 
-/** What the issuer keeps of a fast burn, in hundredths of a percent. By issuer's key; where a key is missing there is no fast way. */
+/**
+ * What the issuer keeps of a fast burn, in hundredths of a percent. By issuer's key; where a key is missing there is no
+ * fast way.
+ */
 const FAST_FEE_BPS: Readonly<Record<string, number>> = {
   Arbitrum: 1.3,
   Base: 1.3,

@@ -104,7 +104,9 @@ function buildEvm(chainId: number, issuer?: IssuerChain): Network {
   return builder.finish();
 }
 
-/** Several of viem's chains may have one id: the one whose coin the issuer names as well, else the first of its kind. */
+/**
+ * Several of viem's chains may have one id: the one whose coin the issuer names as well, else the first of its kind.
+ */
 export function findViemChain(chainId: number, issuer?: IssuerChain): Chain | undefined {
   const found = VIEM.filter((chain) => chain.id === chainId);
   const alike = found.filter((chain) => chain.nativeCurrency.symbol === issuer?.native.symbol);

@@ -1,6 +1,6 @@
 /**
- * Writes the catalogue of public networks and what comes from it: node scripts/networks/writeNetworks.ts. A test compares
- * each file with its content here.
+ * Writes the catalogue of public networks and what comes from it: node scripts/networks/writeNetworks.ts. A test
+ * compares each file with its content here.
  */
 import { writeFileSync } from "node:fs";
 import { buildNetworks } from "./buildNetworks.ts";

@@ -5,8 +5,8 @@ import process from "node:process";
 const MS_PER_TICK = 10;
 
 /**
- * The processor time of this process and of all that it has started, ended ones included. It depends little on what else the machine
- * does. Without `/proc` only this process counts.
+ * The processor time of this process and of all that it has started, ended ones included. It depends little on what
+ * else the machine does. Without `/proc` only this process counts.
  */
 export function cpuTimeMs(): number {
   return cpuTimeOfTree(process.pid) ?? ownCpuTimeMs();
@@ -38,7 +38,10 @@ function readProcesses(): ProcessEntry[] {
   return readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? readProcess(Number(name)) : []));
 }
 
-/** Fields 14 to 17 are ticks in user and system mode, of the process and of its ended children. The name may contain spaces. */
+/**
+ * Fields 14 to 17 are ticks in user and system mode, of the process and of its ended children. The name may contain
+ * spaces.
+ */
 function readProcess(pid: number): ProcessEntry[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");

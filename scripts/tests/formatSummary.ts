@@ -11,7 +11,9 @@ export type SummaryOptions = {
   showsAllFiles: boolean;
 };
 
-/** The summary of a run: failures, the time of each part, the slowest files, and the counts as node:test prints them. */
+/**
+ * The summary of a run: failures, the time of each part, the slowest files, and the counts as node:test prints them.
+ */
 export function formatSummary({ results, overcome }: TestOutcome, options: SummaryOptions): string {
   const counts = totalCounts(results);
   const lines = [
@@ -35,7 +37,10 @@ function formatFailures(title: string, results: readonly JobResult[]): string[] 
   return failed.length === 0 ? [] : [`== ${title}`, ...failed, ""];
 }
 
-/** Processor seconds and seconds by folder. The seconds of side by side processes add up, so their sum exceeds the run's duration. */
+/**
+ * Processor seconds and seconds by folder. The seconds of side by side processes add up, so their sum exceeds the run's
+ * duration.
+ */
 function formatParts(results: readonly JobResult[], sharedCpuMs: number): string[] {
   const parts = new Map<string, Times>();
   for (const { file, ms, cpuMs } of results.flatMap(timesOf)) {

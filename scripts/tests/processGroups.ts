@@ -2,10 +2,11 @@ import { spawn, type ChildProcess } from "node:child_process";
 import type { Socket } from "node:net";
 import process from "node:process";
 
-// A test process leads a process group, which the services that it starts belong to. A signal to the group ends all of them.
+// A test process leads a process group, which the services that it starts belong to. A signal to the group ends all of
+// them.
 
-// The shell reads the running groups, the newest line counts. The operating system closes its input when the runner ends, even by
-// kill -9. A session of its own shields it from Ctrl-C.
+// The shell reads the running groups, the newest line counts. The operating system closes its input when the runner
+// ends, even by kill -9. A session of its own shields it from Ctrl-C.
 const WATCHDOG = `while read -r line; do groups=$line; done; for group in $groups; do kill -s KILL -- "-$group"; done 2>/dev/null`;
 
 const PARENT_POLL_MS = 500;

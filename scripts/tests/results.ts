@@ -11,7 +11,9 @@ export type FileReport = {
   kind: "file";
   file: string;
   durationMs: number;
-  /** Processor time of the process and its children since the previous file; the first file includes the loading of all. */
+  /**
+   * Processor time of the process and its children since the previous file; the first file includes the loading of all.
+   */
   cpuMs: number;
   counts: Counts;
   failures: Failure[];

@@ -30,8 +30,8 @@ const CLAIM_MS = 120_000;
 const SEARCH_AGAIN_MS_MIN = 120_000;
 
 /**
- * SQL: whether the proof of an open burn of the same inbox and amount may name `mint` yet. Such a mint is not unknown, whatever the times beside
- * it say: the clock may have stepped since they were written.
+ * SQL: whether the proof of an open burn of the same inbox and amount may name `mint` yet. Such a mint is not unknown,
+ * whatever the times beside it say: the clock may have stepped since they were written.
  */
 export const HAS_OPEN_BURN: RawBuilder<boolean> = sql`exists (
   select from crossing where crossing.intent_id = mint.intent_id and crossing.settle_chain = mint.chain

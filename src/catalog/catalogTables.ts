@@ -9,8 +9,8 @@ declare module "../db/schema.ts" {
 }
 
 /**
- * Every token that was ever configured. `symbol` is empty for tokens configured before this table existed. No intent and
- * no movement up to `unused_intent` and `unused_movement` uses it; null while it is configured.
+ * Every token that was ever configured. `symbol` is empty for tokens configured before this table existed. No intent
+ * and no movement up to `unused_intent` and `unused_movement` uses it; null while it is configured.
  */
 export type ServedTokenTable = {
   chain: Caip2;

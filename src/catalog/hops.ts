@@ -42,7 +42,10 @@ function toSolanaRoute({
   return { feePpmMax, finalityThreshold };
 }
 
-/** Every way from a mint of the catalogue on Solana to a rail, in the order of the catalogue. Empty for other rails than those of EVM chains. */
+/**
+ * Every way from a mint of the catalogue on Solana to a rail, in the order of the catalogue. Empty for other rails than
+ * those of EVM chains.
+ */
 export function hopsTo(catalog: Catalog, rail: Asset): Hop[] {
   const settle = rail.bridge === undefined ? undefined : findWatchedChain(catalog, rail.chain)?.cctp;
   if (settle === undefined || rail.namespace !== "eip155") return [];

@@ -80,7 +80,9 @@ export function toCatalogRoute(
   };
 }
 
-/** The route to an account of another kind of chain. The recipient is pinned in the leaf, so each has a leaf of its own. */
+/**
+ * The route to an account of another kind of chain. The recipient is pinned in the leaf, so each has a leaf of its own.
+ */
 export function withRecipient(route: CatalogRoute, recipient: Hex): CatalogRoute {
   const { token, adapter, minAmount, decimals, minimumUnits } = route;
   const config = encodeCctpV2Config({ ...decodeCctpV2Config(route.config), recipient });

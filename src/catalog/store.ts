@@ -67,7 +67,10 @@ async function noteUnused(
     where (served_token.chain, served_token.token) = (named.chain, named.token)`.execute(db.root);
 }
 
-/** Above every number. With both ends the planner takes a range for small and reads it by index, as it does of one chain. */
+/**
+ * Above every number. With both ends the planner takes a range for small and reads it by index, as it does of one
+ * chain.
+ */
 const NUMBER_MAX = 2n ** 63n - 1n;
 
 /** What has a number at or below the stored ones was read by an earlier call. */

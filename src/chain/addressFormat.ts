@@ -23,8 +23,8 @@ export interface AddressFormat {
 /** Texts that wallets sign. */
 export interface WalletSignatures {
   /**
-   * Whether this wallet signed the text. `wallet` is in stored form, `signature` in hexadecimal digits without a prefix.
-   * False for a malformed one.
+   * Whether this wallet signed the text. `wallet` is in stored form, `signature` in hexadecimal digits without a
+   * prefix. False for a malformed one.
    */
   isSigned(signed: { wallet: string; text: string; signature: string }): Promise<boolean>;
 }

@@ -29,8 +29,8 @@ export type SettleItem = {
 export type BurnItem = SettleItem & { way: BurnWay };
 
 /**
- * `leaf`: a route of the root in the terms, with the proof that leads there. `hop`: one of the routes in the terms of an
- * inbox on Solana, by its number.
+ * `leaf`: a route of the root in the terms, with the proof that leads there. `hop`: one of the routes in the terms of
+ * an inbox on Solana, by its number.
  */
 export type BurnWay = { kind: "leaf"; route: Route; routeProof: readonly Hex[] } | { kind: "hop"; route: 0 | 1 };
 
@@ -109,7 +109,9 @@ export type InboxAccount = {
 
 /** The part of a sender that creates the accounts in which inboxes receive a token, and closes them again. */
 export interface AccountSender {
-  /** What one account would lock now until it is closed, rounded up, in the smallest unit of the chain's native coin. */
+  /**
+   * What one account would lock now until it is closed, rounded up, in the smallest unit of the chain's native coin.
+   */
   rent(): Promise<bigint>;
   /** How many accounts one transaction creates at most. */
   readonly batchMax: number;

@@ -29,7 +29,10 @@ export async function verifyChain(config: ChainConfig, chain: Chain): Promise<Ch
   }
 }
 
-/** A sentence for each token that calls itself differently on the chain. Decimals say nothing of which token an address is. */
+/**
+ * A sentence for each token that calls itself differently on the chain. Decimals say nothing of which token an address
+ * is.
+ */
 export async function compareSymbols({ name, tokens }: ChainConfig, { providers }: Chain): Promise<string[]> {
   const sentences: string[] = [];
   for (const { symbol, address } of tokens) {

@@ -149,7 +149,10 @@ export type EvmChainConfig = ChainConfig & {
    * process without the role `settle`.
    */
   gasKey: string | undefined;
-  /** The key's address, lower case. A process without the role `settle` needs it. Empty: a command that does not know it. */
+  /**
+   * The key's address, lower case. A process without the role `settle` needs it. Empty: a command that does not know
+   * it.
+   */
   gasAccount?: string | undefined;
   /** The file that holds the key; absent when a variable does. */
   gasKeyFile?: string | undefined;
@@ -162,10 +165,14 @@ export type EvmChainConfig = ChainConfig & {
 export type SolanaChainConfig = ChainConfig & {
   /** Address of the inbox program. */
   program: string;
-  /** Address of the account that pays fees and gets the rent of closed accounts. It cannot move deposits. Empty: a command that does not know it. */
+  /**
+   * Address of the account that pays fees and gets the rent of closed accounts. It cannot move deposits. Empty: a
+   * command that does not know it.
+   */
   feePayer: string;
   /**
-   * The fee payer's key pair: base58 of 64 bytes, the secret and the public key. Undefined in a process without the role
+   * The fee payer's key pair: base58 of 64 bytes, the secret and the public key. Undefined in a process without the
+   * role
    * `settle`.
    */
   feePayerKey: string | undefined;

@@ -1,7 +1,8 @@
 import { FatalError } from "../kernel/assert.ts";
 import { isSessionFatal, sqlState, type ClassifiedError } from "../kernel/errors/classifyError.ts";
 
-// Errors of the database and its sessions. What an error asks of its caller is decided by src/kernel/errors/classifyError.ts.
+// Errors of the database and its sessions. What an error asks of its caller is decided by
+// src/kernel/errors/classifyError.ts.
 
 /** The embedded database crashed. Its state cannot be trusted. */
 export class DatabaseCrashed extends FatalError {

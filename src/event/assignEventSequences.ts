@@ -9,9 +9,9 @@ export type SequencerWorld = EpochWorld & RestoreWorld;
 
 /**
  * Assigns committed events the next sequences of their accounts. It runs after commit and, under the row lock of the
- * epoch, in one process at a time, so that a reader who has seen a sequence has seen all lower ones. A sequence assigned at insertion could become visible
- * after its successor. Without new events it is one short read. Where the database lost commits, each account's
- * sequences first skip those that were lost.
+ * epoch, in one process at a time, so that a reader who has seen a sequence has seen all lower ones. A sequence
+ * assigned at insertion could become visible after its successor. Without new events it is one short read. Where the
+ * database lost commits, each account's sequences first skip those that were lost.
  */
 export async function assignEventSequences(
   world: SequencerWorld,

@@ -121,8 +121,8 @@ type FeedPlan = {
 };
 
 /**
- * Sequences skip only before `account.feed_restored`, so another missing one was deleted, unless an earlier one is still
- * there.
+ * Sequences skip only before `account.feed_restored`, so another missing one was deleted, unless an earlier one is
+ * still there.
  */
 function rejectExpired({ firstRead, firstType, last, hasEarlier }: FeedPlan, after: bigint): void {
   const oldest = firstRead ?? last + 1n;

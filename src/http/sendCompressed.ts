@@ -24,7 +24,9 @@ export function prepareFile({ contentType, content }: PageFile): ServedFile {
   return { contentType, plain: content, gzipped, brotli: brotliCompressSync(content, BROTLI), etag: etagOf(content) };
 }
 
-/** The same for a document that the first request renders. It compresses on other threads, so that nobody waits for it. */
+/**
+ * The same for a document that the first request renders. It compresses on other threads, so that nobody waits for it.
+ */
 export async function prepareDocument(contentType: string, content: string): Promise<ServedFile> {
   const [gzipped, brotli] = await Promise.all([compress(content, { level: 9 }), compressByBrotli(content, BROTLI)]);
   return { contentType, plain: content, gzipped, brotli, etag: etagOf(content) };

@@ -44,8 +44,8 @@ const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
 const CONNECTION_TIMEOUT_MS = 20_000;
 
 /**
- * Builds the server with all routes; in a process without the role `api`, with the probes alone. It does not listen yet,
- * so callers can add pages.
+ * Builds the server with all routes; in a process without the role `api`, with the probes alone. It does not listen
+ * yet, so callers can add pages.
  */
 export async function buildServer(world: World, options: ServerOptions = {}): Promise<FastifyInstance> {
   const { trustedProxies = [] } = world.config;

@@ -34,9 +34,10 @@ export type SourceInboxRecord = { address: string; caip10: string } & TokenAccou
 /**
  * Returns the deposit address of an intent on one origin. The first call issues it; later calls return the same address
  * in every state of the intent, the origin and the gate. On EVM chains and on the payout's chain it is the intent's
- * own inbox, on Solana else one that can only cross to it. A remote gate must approve it. Throws unsupported_origin. The first issue also throws source_inbox_not_active, customer_not_bound,
- * source_inbox_unavailable, source_inbox_refused, and not_found when the intent is archived meanwhile. A payer is about
- * to pay there, so each call also asks for the account that the inbox needs.
+ * own inbox, on Solana else one that can only cross to it. A remote gate must approve it. Throws unsupported_origin.
+ * The first issue also throws source_inbox_not_active, customer_not_bound, source_inbox_unavailable,
+ * source_inbox_refused, and not_found when the intent is archived meanwhile. A payer is about to pay there, so each
+ * call also asks for the account that the inbox needs.
  */
 export async function issueSourceInbox(
   world: IssueWorld,

@@ -41,8 +41,8 @@ export type SourceAddress = Pick<Selectable<InboxTable>, "address" | "intent_id"
 };
 
 /**
- * Assigns an address on one chain to an intent, unless the row exists already. On EVM chains it is the same on all. Returns false and writes nothing when
- * the address belongs to another intent.
+ * Assigns an address on one chain to an intent, unless the row exists already. On EVM chains it is the same on all.
+ * Returns false and writes nothing when the address belongs to another intent.
  */
 export async function insertSourceAddress(tx: Tx, source: SourceAddress): Promise<boolean> {
   const { chain, address, intent_id, token, at } = source;

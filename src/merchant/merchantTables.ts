@@ -31,7 +31,9 @@ export type AccountTable = {
   origins: Generated<string[] | null>;
   /** Beside `recovery`, which is for EVM chains. */
   solana_recovery: Generated<string | null>;
-  /** The default destination on Solana, where the own one is elsewhere: for the keys that are bound to it. Both or none. */
+  /**
+   * The default destination on Solana, where the own one is elsewhere: for the keys that are bound to it. Both or none.
+   */
   solana_default_reference: Generated<string | null>;
   solana_default_wallet: Generated<string | null>;
   /** The same on an EVM chain. */

@@ -1,7 +1,8 @@
 import type { Namespace } from "../kernel/caip.ts";
 import type { AccountRow } from "./store.ts";
 
-// An account has at most one default destination a namespace: its own, and one in the other namespace for the keys that are bound to it.
+// An account has at most one default destination a namespace: its own, and one in the other namespace for the keys that
+// are bound to it.
 
 export type NamespaceDefault = { chainReference: string; wallet: string };
 

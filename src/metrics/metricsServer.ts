@@ -3,8 +3,8 @@ import type { MetricsConfig } from "../config/config.ts";
 import { renderMetrics, type MetricsWorld } from "./metrics.ts";
 
 /**
- * Serves `GET /metrics` on a port of its own, without authentication, beside the pages that `extend` adds. Rejects when it
- * cannot listen there.
+ * Serves `GET /metrics` on a port of its own, without authentication, beside the pages that `extend` adds. Rejects when
+ * it cannot listen there.
  */
 export async function startMetricsServer(
   world: MetricsWorld,

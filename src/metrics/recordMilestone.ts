@@ -31,7 +31,10 @@ type ShownResource = {
   seenAt?: string;
 };
 
-/** Logs one line for an event, measures settlements that landed, and sends a span where one is asked for. Each event is recorded in one process, once. */
+/**
+ * Logs one line for an event, measures settlements that landed, and sends a span where one is asked for. Each event is
+ * recorded in one process, once.
+ */
 export function recordMilestone(world: Pick<World, "log" | "memory" | "tracing">, event: SequencedEvent): void {
   const type = eventTypeName(event.type);
   if (type === undefined) return;

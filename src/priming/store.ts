@@ -13,7 +13,10 @@ import { KEEP_MS_MAX, LOOK_MS_MAX, type PrimedAccount } from "./primedAccount.ts
 
 export type AccountKey = { readonly chain: Caip2; readonly intentId: string; readonly token: string };
 
-/** The first half of the advisory lock's key. The value is arbitrary. Locks belong to the database, so the second half names the schema too. */
+/**
+ * The first half of the advisory lock's key. The value is arbitrary. Locks belong to the database, so the second half
+ * names the schema too.
+ */
 const ADMISSION_LOCK = 1_347_570_253;
 const HOUR_MS = 3_600_000;
 

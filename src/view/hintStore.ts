@@ -6,7 +6,10 @@ import type { Caip2 } from "../kernel/caip.ts";
 
 export type NamedInbox = { intentId: string; token: string };
 
-/** The inboxes of a chain among addresses in stored form, at most `limit`. `token` is empty for one that takes every token. */
+/**
+ * The inboxes of a chain among addresses in stored form, at most `limit`. `token` is empty for one that takes every
+ * token.
+ */
 export async function listNamedInboxes(
   db: Db,
   { chain, addresses, limit }: { chain: Caip2; addresses: readonly string[]; limit: number },

@@ -170,7 +170,9 @@ async function start(installation: ServiceInstallation, version?: string) {
   return { ...service, url: `http://127.0.0.1:${port}` };
 }
 
-/** Whether each row of the baseline is among the rows now. Sums per account are left out, because the load adds to them. */
+/**
+ * Whether each row of the baseline is among the rows now. Sums per account are left out, because the load adds to them.
+ */
 function isBaselineKept(before: unknown, after: unknown): boolean {
   const rowsOf = (answers: unknown) =>
     (answers as object[][]).map((rows) =>

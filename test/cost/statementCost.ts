@@ -38,7 +38,10 @@ const ROWS_EACH = 20;
 const PAGES_FREE = 400;
 const PAGES_EACH = 80;
 
-/** As many pages as a few look-ups of an index read. Without statistics the planner reads such a table whole, which costs no more. */
+/**
+ * As many pages as a few look-ups of an index read. Without statistics the planner reads such a table whole, which
+ * costs no more.
+ */
 const SMALL_TABLE_PAGES = 16;
 
 export function readRowsMax(cost: StatementCost): number {

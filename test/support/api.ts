@@ -81,8 +81,8 @@ export type Merchant = {
 let shared: Promise<TestApi> | undefined;
 
 /**
- * The API of this process. It closes after the last test. Its database is the embedded one, whose rate limits follow the
- * test's clock.
+ * The API of this process. It closes after the last test. Its database is the embedded one, whose rate limits follow
+ * the test's clock.
  */
 export function testApi(): Promise<TestApi> {
   return (shared ??= openTestDatabase("pglite").then((db) => openTestApi(db)));

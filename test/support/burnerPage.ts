@@ -1,8 +1,8 @@
 import { UnsafeBurnerWalletAdapter } from "@solana/wallet-adapter-unsafe-burner";
 import { VersionedTransaction } from "@solana/web3.js";
 
-// Runs in a page, bundled: registers the burner wallet of Solana's wallet adapters as a wallet of the Wallet Standard, because a burner
-// does not register itself. The key, the reading of transactions and the signing are its own.
+// Runs in a page, bundled: registers the burner wallet of Solana's wallet adapters as a wallet of the Wallet Standard,
+// because a burner does not register itself. The key, the reading of transactions and the signing are its own.
 
 type RegisterApi = { register(wallet: object): void };
 

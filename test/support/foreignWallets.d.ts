@@ -1,4 +1,5 @@
-// What the tests use of wallets of other authors. The packages' own types name another build of Playwright, and the browser's parts of Solana.
+// What the tests use of wallets of other authors. The packages' own types name another build of Playwright, and the
+// browser's parts of Solana.
 
 declare module "headless-web3-provider/dist/module.mjs" {
   import type { Page } from "playwright-core";

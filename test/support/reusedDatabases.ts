@@ -4,8 +4,8 @@ import { PooledDriver, type PostgresOptions } from "../../src/db/postgres/postgr
 import { TransactionGuard } from "../../src/db/transactionGuard.ts";
 
 // A test database costs a third of a second of processor time to copy and to drop, most of it for files. Emptying one
-// costs a tenth of that. A session costs 30 milliseconds to open, and as much again to read the catalog, so the sessions of a
-// database stay open for the tests that use it next.
+// costs a tenth of that. A session costs 30 milliseconds to open, and as much again to read the catalog, so the
+// sessions of a database stay open for the tests that use it next.
 
 /**
  * As many pages as the planner assumes for a table without statistics, so that a reused database has the plans of a new

@@ -10,7 +10,8 @@ import { startDevProcess, temporaryFolder, type DevProcess } from "../support/cl
 import { chooseFreePort } from "../support/freePort.ts";
 
 // Runs every command block of the documents beside a local world, each command in a shell as a reader pastes it. What a
-// reader fills in (`acct_…`) is filled in here. A command that cannot run here has its reason, and each reason a command.
+// reader fills in (`acct_…`) is filled in here. A command that cannot run here has its reason, and each reason a
+// command.
 // `node test/walk/main.ts docs/operate/restore.md` runs one page.
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));

@@ -33,7 +33,8 @@ export async function payWithWallet(
   try {
     const [from] = (await request("eth_requestAccounts")) as readonly string[];
     if (from === undefined) return {};
-    // The transaction names its chain, so that a wallet on another one refuses it. It names no value: some wallets encode "0x0" wrongly.
+    // The transaction names its chain, so that a wallet on another one refuses it. It names no value: some wallets
+    // encode "0x0" wrongly.
     const call = { from, ...transferCall(transfer), chainId: toChainId(origin) };
     if (isRelayed) await request("wallet_switchEthereumChain", { chainId: call.chainId });
     else {

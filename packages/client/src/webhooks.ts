@@ -46,8 +46,8 @@ const HMAC = { name: "HMAC", hash: "SHA-256" } as const;
 
 /**
  * Verifies a webhook and returns its event. `rawBody` is the request's body as it came, before anything parsed it;
- * `given` is the endpoint's secret, or both while they rotate, or options with them. Throws a WebhookVerificationError for a request that the service
- * did not sign within the last five minutes, and a TypeError for a secret that is none.
+ * `given` is the endpoint's secret, or both while they rotate, or options with them. Throws a WebhookVerificationError
+ * for a request that the service did not sign within the last five minutes, and a TypeError for a secret that is none.
  */
 async function verify(
   rawBody: string | Uint8Array,

@@ -1,5 +1,5 @@
-// The gas limit of a settlement at the hub. The hub never reverts because of one inbox, so an estimate accepts limits at which
-// inboxes fail for lack of gas. Only a simulation at the limit shows whether it suffices.
+// The gas limit of a settlement at the hub. The hub never reverts because of one inbox, so an estimate accepts limits
+// at which inboxes fail for lack of gas. Only a simulation at the limit shows whether it suffices.
 
 /** A transaction's highest gas limit: Ethereum's own (EIP-7825), and enough for the largest useful batch elsewhere. */
 export const TRANSACTION_GAS_MAX = 16_777_216n;

@@ -28,8 +28,8 @@ export type ExpectedInbox = {
   readonly feeRecipient?: string;
   /**
    * The account's own recovery address. With it, the terms must name this address or the payout wallet: terms without a
-   * recovery address are refused. Without it, they must name the payout wallet or none. For a payout on Solana it is the
-   * address that the account named for EVM chains.
+   * recovery address are refused. Without it, they must name the payout wallet or none. For a payout on Solana it is
+   * the address that the account named for EVM chains.
    */
   readonly recovery?: string;
   /**

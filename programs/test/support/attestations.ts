@@ -4,7 +4,8 @@ import type { AttestedCctpMessage } from "@tributary/inbox/solana/cctpInstructio
 import { bytesToHex, hexToBytes, keccak256, type Hex } from "viem";
 import { privateKeyToAddress, sign } from "viem/accounts";
 
-// What Circle's attestation service does with a message: it fills in what the burn left empty, and two attesters sign its hash.
+// What Circle's attestation service does with a message: it fills in what the burn left empty, and two attesters sign
+// its hash.
 
 type Attester = { readonly privateKey: Hex; readonly account: Buffer };
 

@@ -3,7 +3,8 @@ import type { Db } from "../../db/database.ts";
 import { array } from "../../db/parameters.ts";
 
 /**
- * Sets when a budget is free again. False while it is used up. `latest`: a later time was stored before a clock stepped back.
+ * Sets when a budget is free again. False while it is used up. `latest`: a later time was stored before a clock stepped
+ * back.
  */
 export async function takeBudget(
   db: Db,

@@ -34,7 +34,10 @@ async function callUnlessReverted(node: Caller, call: { to: string; data: string
 const WORD_BYTES = 32;
 const LENGTH_MAX = 32;
 
-/** The text that a token's symbol() returned. Early tokens return a word instead of a string. Undefined for anything else. */
+/**
+ * The text that a token's symbol() returned. Early tokens return a word instead of a string. Undefined for anything
+ * else.
+ */
 function parseSymbol(answer: string): string | undefined {
   const hex = answer as Hex;
   const text = size(hex) === WORD_BYTES ? hexToString(hex, { size: WORD_BYTES }) : decodeText(hex);

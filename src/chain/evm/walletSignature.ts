@@ -1,7 +1,10 @@
 import { recoverMessageAddress } from "viem";
 import type { WalletSignatures } from "../addressFormat.ts";
 
-/** A wallet with a private key signs a text as `personal_sign` does (EIP-191). A wallet that is a contract signs otherwise. */
+/**
+ * A wallet with a private key signs a text as `personal_sign` does (EIP-191). A wallet that is a contract signs
+ * otherwise.
+ */
 export const evmSignatures: WalletSignatures = {
   async isSigned({ wallet, text, signature }) {
     try {

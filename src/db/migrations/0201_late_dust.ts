@@ -4,7 +4,8 @@ import { sql, type Kysely } from "kysely";
 // final elsewhere when it counted.
 
 const statements: readonly string[] = [
-  // Transactions of which all transfers are dust, where a reading found very many: they are recorded some seconds later.
+  // Transactions of which all transfers are dust, where a reading found very many: they are recorded some seconds
+  // later.
   `create table postponed (
     chain text not null,
     chain_tx text not null,

@@ -1,7 +1,7 @@
 import { sql, type Kysely } from "kysely";
 
-// An intent that is paid out on Solana may have an inbox on EVM chains, which can only cross. Its routes are those of its set with the token
-// account of its inbox on Solana as their recipient, so the root is its own.
+// An intent that is paid out on Solana may have an inbox on EVM chains, which can only cross. Its routes are those of
+// its set with the token account of its inbox on Solana as their recipient, so the root is its own.
 
 const statements: readonly string[] = [
   `alter table intent

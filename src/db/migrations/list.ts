@@ -31,7 +31,10 @@ import * as resized from "./0232_resized.ts";
 /** One migration. The database records its name. A released migration never changes. */
 export type Migration = { readonly name: string; up(db: Kysely<unknown>): Promise<void> };
 
-/** All migrations, in the order of their application: one baseline a station, and then every change. New ones go to the end. */
+/**
+ * All migrations, in the order of their application: one baseline a station, and then every change. New ones go to the
+ * end.
+ */
 export const migrations: readonly Migration[] = [
   { name: "0101_chain", up: chain.up },
   { name: "0102_event", up: event.up },

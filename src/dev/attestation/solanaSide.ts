@@ -4,7 +4,8 @@ import { cctpTransmitter } from "@tributary/inbox/solana/cctp";
 import { bytesToHex, concat, keccak256, numberToHex, pad, stringToHex } from "viem";
 import type { AttestedSide, SentMessage } from "./attestedSide.ts";
 
-// Solana keeps a message in an account that the burn created. Its payer may close that account, so a message that was seen once is kept here.
+// Solana keeps a message in an account that the burn created. Its payer may close that account, so a message that was
+// seen once is kept here.
 
 /** The first bytes of the transmitter's instruction `send_message`, and the place of the event account in it. */
 const SEND_MESSAGE = "392822b2bd0a411a";

@@ -108,7 +108,10 @@ export async function payFromSolanaInbox(context: DemoContext, intent: DemoInten
   return sent.txHash;
 }
 
-/** Sends `amount` whole tokens to the intent's inbox on an EVM chain, from where they cross. Returns the transaction's hash. */
+/**
+ * Sends `amount` whole tokens to the intent's inbox on an EVM chain, from where they cross. Returns the transaction's
+ * hash.
+ */
 export async function payFromEvmInbox(context: DemoContext, intent: DemoIntent, amount: number): Promise<string> {
   const { api, away } = context;
   if (away === undefined) throw new CommandError("Only the dev world has a payer on another chain.");

@@ -88,7 +88,10 @@ async function openPayment(context: CheckoutContext, request: FastifyRequest, re
   return { intent, state, target, units: remainingUnits === null ? readUnits(request) : BigInt(remainingUnits) };
 }
 
-/** Undefined for an intent without an inbox on Solana. A bridge gives as many units as it takes, so all amounts are those of the payout. */
+/**
+ * Undefined for an intent without an inbox on Solana. A bridge gives as many units as it takes, so all amounts are
+ * those of the payout.
+ */
 async function findTarget(
   { world }: CheckoutContext,
   intent: IntentRow,

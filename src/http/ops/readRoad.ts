@@ -11,7 +11,10 @@ import type { World } from "../../world.ts";
 type RoadWorld = Pick<World, "db" | "clock" | "config">;
 
 const HOUR_MS = 3_600_000;
-/** The newest events and transfers that rates are counted from. Where they reach back less than an hour, the rates say so. */
+/**
+ * The newest events and transfers that rates are counted from. Where they reach back less than an hour, the rates say
+ * so.
+ */
 const RATE_ROWS = 2_000;
 const COUNT_MAX = 1_000;
 

@@ -55,8 +55,8 @@ export function addPageFiles(server: FastifyInstance, path: string, names: reado
 }
 
 /**
- * Whether another site caused a request. Browsers say it in Sec-Fetch-Site; the others send the origin of a form, which is
- * compared with the address of the request and, behind a proxy that changes it, with the public one.
+ * Whether another site caused a request. Browsers say it in Sec-Fetch-Site; the others send the origin of a form, which
+ * is compared with the address of the request and, behind a proxy that changes it, with the public one.
  */
 export function isForeignRequest({ headers }: FastifyRequest, baseUrl: string): boolean {
   const { origin, host, "sec-fetch-site": site } = headers;

@@ -10,7 +10,10 @@ export type MintAccountKey = {
   readonly inbox_implementation: string;
 };
 
-/** The account to which a bridge gives what an intent's inboxes burn elsewhere: the inbox, or its token account on Solana. */
+/**
+ * The account to which a bridge gives what an intent's inboxes burn elsewhere: the inbox, or its token account on
+ * Solana.
+ */
 export function mintAddress(intent: MintAccountKey): string {
   const { payout_namespace: namespace, inbox_address: owner, payout_token: mint, inbox_implementation } = intent;
   return namespace === "eip155" ? owner : findTokenAccount({ owner, mint, tokenProgram: inbox_implementation });

@@ -37,9 +37,9 @@ export type ImportInput = {
 class DestinationTaken extends Error {}
 
 /**
- * Inserts an intent that the database lost, with its inbox and the event of a new one. It has a widget token that nobody
- * knows. It occupies its destination where that is free and was named by its create, as far as the account's defaults
- * show. Throws ImportRefused.
+ * Inserts an intent that the database lost, with its inbox and the event of a new one. It has a widget token that
+ * nobody knows. It occupies its destination where that is free and was named by its create, as far as the account's
+ * defaults show. Throws ImportRefused.
  */
 export async function importIntent(world: ImportWorld, input: ImportInput): Promise<ImportResult> {
   const { row } = input.imported;

@@ -8,8 +8,8 @@ import { referenceOf, type Caip2 } from "../../kernel/caip.ts";
 
 // The routes that an intent pins. The address of an EVM inbox commits to the root of its leaves; minimum and decimals
 // of an origin stand beside the leaves, so a changed minimum is another set with the same root. What crosses from
-// Solana has an inbox of its own there, whose address commits to its hop. A payout on Solana has an account of its own as
-// the recipient of its leaves: they are built from the set, which has none, so that each set is stored once.
+// Solana has an inbox of its own there, whose address commits to its hop. A payout on Solana has an account of its own
+// as the recipient of its leaves: they are built from the set, which has none, so that each set is stored once.
 
 /** A route from an EVM chain that an intent pinned. Lists of them are in the order of the root. */
 export type PinnedLeaf = CatalogRoute;
@@ -103,7 +103,9 @@ export function proofOf(routes: readonly PinnedRoute[], { leaf }: Pick<PinnedLea
   );
 }
 
-/** The leaves of a payout on Solana, in the order of its own root. `recipient`: the token account of its inbox there. */
+/**
+ * The leaves of a payout on Solana, in the order of its own root. `recipient`: the token account of its inbox there.
+ */
 export function leavesTo(recipient: Hex, { routes }: Pick<RouteSet, "routes">): PinnedLeaf[] {
   return routes
     .map((route) => withRecipient(route, recipient))

@@ -4,7 +4,8 @@ import { FatalError } from "../assert.ts";
  * What an error asks of the code that catches it:
  * - `fatal`: the process can no longer be trusted and must end.
  * - `conflict`: the database aborted the transaction only because of concurrent ones; it can run again at once.
- * - `unavailable`: the database is unreachable, overloaded, shutting down or read-only. A COMMIT may still have happened.
+ * - `unavailable`: the database is unreachable, overloaded, shutting down or read-only. A COMMIT may still have
+ * happened.
  * - `timeout`: a statement took longer than its session allows: it reads too much, or the server is overloaded.
  * - `data`: the rows of the transaction cause it; the same rows would fail again, while others would not.
  * - `other`: everything else, such as a provider's fault.

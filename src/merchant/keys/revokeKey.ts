@@ -5,8 +5,8 @@ import { clearKeyCache } from "./keyCache.ts";
 import { updateRevoked } from "../store.ts";
 
 /**
- * Revokes a key: at once in this process, within a second in others. Revoking again changes nothing. Throws not_found. `on`:
- * the caller's transaction, which then clears the cache of keys when it has ended.
+ * Revokes a key: at once in this process, within a second in others. Revoking again changes nothing. Throws not_found.
+ * `on`: the caller's transaction, which then clears the cache of keys when it has ended.
  */
 export async function revokeKey(
   world: Pick<World, "db" | "clock" | "memory">,

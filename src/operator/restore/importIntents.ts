@@ -100,7 +100,10 @@ export type SearchOutput = {
   nextBlock: number | null;
 };
 
-/** Searches one part of a chain for payments to imported intents. The first part begins at a time, the others at a block. */
+/**
+ * Searches one part of a chain for payments to imported intents. The first part begins at a time, the others at a
+ * block.
+ */
 export const searchIntents = defineOperatorOperation({
   effect: "write",
   input: {

@@ -12,7 +12,10 @@ const LATER_PAYMENTS = 4;
 
 export type AtOnceTimes = { quiet: number[]; behind: number[]; after: number[]; recordedMs: number[] };
 
-/** Rounds of a quiet payment, the dust with a payment directly behind it, and further payments while the dust is recorded. */
+/**
+ * Rounds of a quiet payment, the dust with a payment directly behind it, and further payments while the dust is
+ * recorded.
+ */
 export async function payBehindDust(
   service: BenchService,
   { transfers, rounds }: { transfers: number; rounds: number },

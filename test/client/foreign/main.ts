@@ -5,8 +5,9 @@ import { join } from "node:path";
 import process from "node:process";
 import { buildOpenApiDocument } from "../../../src/http/documents/openApi/openApiDocument.ts";
 
-// What other people's tools make of the OpenAPI document: its linter finds nothing, and the clients of two generators compile strictly. The
-// tools are installed into a temporary folder, because nothing else here needs them. Without a package registry this test says so and fails.
+// What other people's tools make of the OpenAPI document: its linter finds nothing, and the clients of two generators
+// compile strictly. The tools are installed into a temporary folder, because nothing else here needs them. Without a
+// package registry this test says so and fails.
 
 const TOOLS = {
   "@hey-api/openapi-ts": "0.99.0",

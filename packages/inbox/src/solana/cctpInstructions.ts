@@ -5,7 +5,8 @@ import { readonlyMeta, signerMeta, writableMeta, writableSignerMeta } from "./in
 import type { SolanaInstruction } from "./instructions.ts";
 import { decodeKey, encodeKey, systemProgram, tokenProgram } from "./keys.ts";
 
-// The instructions of Circle's MessageTransmitterV2 that anybody sends: receive_message, and reclaim_event_account of who paid for an event.
+// The instructions of Circle's MessageTransmitterV2 that anybody sends: receive_message, and reclaim_event_account of
+// who paid for an event.
 
 const discriminators = {
   receiveMessage: [38, 144, 127, 225, 31, 225, 238, 25],
@@ -26,7 +27,10 @@ export type ReceiveOptions = {
   readonly feeRecipient: string;
 };
 
-/** Receives a burn of another chain. The recipient's token account must exist. Throws a RangeError for a message that is no burn. */
+/**
+ * Receives a burn of another chain. The recipient's token account must exist. Throws a RangeError for a message that is
+ * no burn.
+ */
 export function buildReceiveMessage(signed: AttestedCctpMessage, options: ReceiveOptions): SolanaInstruction {
   const { message, attestation } = signed;
   if (message.length < messageBytes.end) throw new RangeError("the message is not a burn");
@@ -70,7 +74,9 @@ export function deriveUsedNonce(message: Uint8Array): string {
   return deriveAddress([utf8ToBytes("used_nonce"), nonce], cctpTransmitter).address;
 }
 
-/** Returns the rent of an event account to its payer, which signs: five days after the burn, with its signed message. */
+/**
+ * Returns the rent of an event account to its payer, which signs: five days after the burn, with its signed message.
+ */
 export function buildReclaimEvent(
   signed: AttestedCctpMessage,
   options: { payer: string; event: string },

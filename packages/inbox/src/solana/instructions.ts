@@ -87,7 +87,10 @@ export type FurtherAccounts = {
 const FURTHER_MAX = 8;
 const MESSENGER_ACCOUNTS = 18;
 
-/** Burns the balance for the recipient on the other chain. Throws a RangeError for further accounts that the program refuses. */
+/**
+ * Burns the balance for the recipient on the other chain. Throws a RangeError for further accounts that the program
+ * refuses.
+ */
 export function buildBridge(inbox: SolanaInbox, options: BridgeOptions): SolanaInstruction {
   const { cctp, route, further: { accounts: further, before = 0 } = { accounts: [] } } = options;
   if (further.length > FURTHER_MAX) throw new RangeError(`a bridge passes at most ${FURTHER_MAX} further accounts on`);

@@ -3,8 +3,9 @@ import { ProviderFailed } from "../../reader.ts";
 import { CallReverted } from "../node.ts";
 import type { EvmProviders } from "../evmProviders.ts";
 
-// What a rollup takes for a transaction besides the gas that it executes. Chains of the OP Stack answer it with the contract GasPriceOracle: the fee
-// for the data on layer 1, and the operator's fee. Arbitrum adds gas for the data, which its NodeInterface tells. Other chains have neither.
+// What a rollup takes for a transaction besides the gas that it executes. Chains of the OP Stack answer it with the
+// contract GasPriceOracle: the fee for the data on layer 1, and the operator's fee. Arbitrum adds gas for the data,
+// which its NodeInterface tells. Other chains have neither.
 
 const ORACLE = "0x420000000000000000000000000000000000000f";
 const NODE_INTERFACE = "0x00000000000000000000000000000000000000c8";

@@ -23,7 +23,9 @@ export type BridgeMint = {
   readonly feeUnits: bigint;
 };
 
-/** The first bytes of the transmitter's instruction that receives, then message and attestation, each after its length. */
+/**
+ * The first bytes of the transmitter's instruction that receives, then message and attestation, each after its length.
+ */
 const RECEIVE_MESSAGE = "26907fe11fe1ee19";
 const TAG_DIGITS = 8;
 const MESSAGE_LENGTH = 8;
@@ -86,8 +88,8 @@ const TRANSFER_CHECKED = 12;
 const TRANSFER_DIGITS_MAX = 32;
 
 /**
- * Whether the bridge gave tokens that no receipt names. Circle may add instructions to its programs: what they give is no
- * deposit, and nobody knows whose burn it is.
+ * Whether the bridge gave tokens that no receipt names. Circle may add instructions to its programs: what they give is
+ * no deposit, and nobody knows whose burn it is.
  */
 export function hasUnknownMint(transaction: Pick<SolanaTransaction, "instructions" | "before">): boolean {
   const custodies = transaction.before.flatMap(({ account, owner }) => (owner === BRIDGE_MINTER ? account : []));
