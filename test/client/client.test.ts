@@ -104,7 +104,7 @@ test("a refusal throws an error with the service's code, status, param and detai
   assert.equal(requests.length, 4, "none of them was sent again");
 });
 
-test("a call without an answer is retried with the same key and mints once", async () => {
+test("a call without an answer is retried with the same key and creates one intent", async () => {
   const lost: NetworkFault = async (tries, forward) => {
     if (tries > 1) return undefined;
     await forward();

@@ -89,7 +89,7 @@ for (const kind of thoroughDatabases) {
       assert.equal(now.status, "archived");
     });
 
-    test("D17 only success is stored: after a conflict the same key may still mint", async () => {
+    test("D17 only success is stored: after a conflict the same key may still create", async () => {
       const { wallet: payoutWallet } = merchant;
       const blocking = await merchant.createIntent({ payoutWallet, priceUnits: 5 });
       assertFault(await post({ payoutWallet, priceUnits: 6 }, "order 4"), 409, "destination_conflict");

@@ -241,7 +241,7 @@ describe("several processes", () => {
     }
   }
 
-  test("§4.2.3 §5.7 one of 200 parallel creates through two processes mints, and one widget token opens the checkout", async () => {
+  test("§4.2.3 §5.7 one of 200 parallel creates through two processes creates the intent, and one widget token opens the checkout", async () => {
     const { apiKey, accountId } = await openMerchant();
     const body = { payoutWallet: `0x${"5".repeat(40)}`, priceUnits: 5 };
     const targets = Array.from({ length: CREATES / 2 }, () => sites).flat();
