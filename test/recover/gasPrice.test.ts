@@ -11,8 +11,7 @@ import { termsToWire } from "@tributary/inbox/wire";
 import { parseGwei, type Hex } from "viem";
 import { sendTransaction } from "../../packages/recover/page/sendTransaction.ts";
 import { buildSettleCall } from "../../packages/recover/src/contractCalls.ts";
-import { defaultFeeCeiling, parseGwei as parseCeiling } from "../../packages/recover/src/gasPrice.ts";
-import { findKnownChain, MAX_FEE_PER_GAS_DEFAULT } from "../../src/config/knownChains.ts";
+import { parseGwei as parseCeiling } from "../../packages/recover/src/gasPrice.ts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { startTestChain, type TestChain } from "../support/chain.ts";
@@ -20,20 +19,6 @@ import { runCli, temporaryFolder } from "../support/cli.ts";
 
 const { payoutFirst, feeRecipient, recoveryFirst, operator } = DEV_ACCOUNTS;
 const UNITS = 10_000n;
-/** Above the highest id of a known network. */
-const CHAIN_IDS_MAX = 12_000_000;
-
-test("recovery has the fee ceilings of the service on every network", () => {
-  const differing: number[] = [];
-  for (let chainId = 1; chainId < CHAIN_IDS_MAX; chainId += 1) {
-    const known = findKnownChain(chainId);
-    if (known !== undefined && known.maxFeePerGas !== defaultFeeCeiling(BigInt(chainId))) differing.push(chainId);
-  }
-  assert.deepEqual(differing, []);
-  assert.equal(findKnownChain(900_001), undefined);
-  assert.equal(defaultFeeCeiling(900_001n), MAX_FEE_PER_GAS_DEFAULT);
-});
-
 describe("the gas price of a recovery", () => {
   const folder = temporaryFolder();
   let chain: TestChain;

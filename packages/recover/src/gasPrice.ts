@@ -13,17 +13,18 @@ export type Fees =
 const GWEI_DECIMALS = 9;
 const WEI_PER_GWEI = 1_000_000_000n;
 
+/** Rollups that are paid in ether, and their test networks. */
+const ROLLUPS = [10n, 130n, 480n, 2_818n, 3_343n, 8_453n, 42_161n, 57_073n, 59_144n, 81_224n];
+const TEST_ROLLUPS = [1_301n, 2_910n, 4_801n, 33_431n, 59_141n, 84_532n, 421_614n, 763_373n, 812_242n, 11_155_420n];
+
 /** In gwei, by chain id: the same as those of the service. */
 const CEILINGS_GWEI: ReadonlyMap<bigint, bigint> = new Map([
   [1n, 200n],
-  [10n, 10n],
   [56n, 20n],
   [137n, 5_000n],
-  [8_453n, 10n],
-  [42_161n, 10n],
-  [43_114n, 500n],
-  [84_532n, 100n],
   [11_155_111n, 1_000n],
+  ...ROLLUPS.map((chainId) => [chainId, 10n] as const),
+  ...TEST_ROLLUPS.map((chainId) => [chainId, 100n] as const),
 ]);
 const CEILING_GWEI_DEFAULT = 500n;
 
