@@ -72,14 +72,14 @@ function warnUnknown(world: WatchWorld, { mint_id: mintId, intent_id, inbox }: A
 }
 
 /**
- * The due mints. `isOver`: its crossing has landed, or a reorganisation dropped it. `isKnown`: a crossing names it.
+ * The due mints. `isOver`: a reorganisation dropped it, and nothing has landed by it. `isKnown`: a crossing names it.
  * `isOpen`: the proof of an open burn of the same inbox and amount may name it yet. A search that has begun ends first:
  * it may have found the burn and not yet the payment.
  */
 async function listDueMints(db: Db, { bridge, at }: { bridge: string; at: Date }): Promise<DueMint[]> {
   const { rows } = await sql<DueMint>`/* named: list_due_mints */
     select awaited.mint_id as "mintId",
-      mint.orphaned_at is not null or coalesce(known.status = 'landed', false) as "isOver", known.status is not null as "isKnown",
+      mint.orphaned_at is not null and coalesce(known.status <> 'landed', true) as "isOver", known.status is not null as "isKnown",
       ${HAS_OPEN_BURN} as "isOpen"
     from (
       select mint_id from awaited_burn

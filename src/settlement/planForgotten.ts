@@ -8,9 +8,9 @@ import { isolateIntents } from "../handover/isolateIntents.ts";
 import { isOpenSettlement } from "../deposit/openSettlement.ts";
 import { reachesPrice } from "../intent/paymentStatus.ts";
 
-// Every transaction that counts or sweeps money says in the holding from when a settlement is due. Should one have
-// missed an inbox, nothing would come back to it: its money would stay there. So all holdings are looked at again, page
-// after page, whatever happened to them.
+// Every transaction that counts or sweeps money says in the holding what is counted and unswept, and from when a
+// settlement is due. Should one have missed an inbox, nothing would come back to it: its money would stay there. So all
+// holdings are looked at again, page after page, and compared with the deposits, whatever happened to them.
 
 type ForgetfulWorld = Pick<World, "db" | "log" | "memory">;
 type HoldingKey = { intentId: string; chain: Caip2; token: string };
@@ -49,21 +49,29 @@ export async function planForgotten(world: ForgetfulWorld): Promise<ReadonlySet<
   return new Set(forgotten.map(({ chain }) => chain));
 }
 
-/** The same condition as the check `due-money-is-planned`. */
+/**
+ * The same condition as the check `due-money-is-planned`, for the larger of what the holding says and what the deposits
+ * say.
+ */
 async function readPage(db: Db, after: HoldingKey | undefined): Promise<PageRow[]> {
   const { intentId = "", chain = "", token = "" } = after ?? {};
   const { rows } = await sql<PageRow>`/* named: read_holdings_again */
     select page.intent_id as "intentId", page.chain, page.token,
-      page.unswept_units > 0 and page.due_from is null and not exists (
+      unswept.units > 0 and page.due_from is null and not exists (
         select from settlement where settlement.intent_id = page.intent_id and settlement.chain = page.chain
           and settlement.token = page.token and ${isOpenSettlement("settlement")})
-      and (page.unswept_units >= minimum.units
+      and (unswept.units >= minimum.units
         or ${reachesPrice(sql`intent.counted_units`)}
           and not ${reachesPrice(sql`intent.settled_units`)}) is true as "isForgotten"
     from (
       select * from holding where (intent_id, chain, token) > (${intentId}, ${chain}, ${token})
       order by intent_id, chain, token limit ${PAGE_MAX}
     ) as page
+    cross join lateral (
+      select greatest(page.unswept_units, coalesce(sum(deposit.amount_units), 0)) as units from deposit
+      where deposit.intent_id = page.intent_id and deposit.chain = page.chain and deposit.token = page.token
+        and deposit.status = 'counted' and deposit.settlement_id is null
+    ) as unswept
     cross join lateral (select each as whole from intent each where each.id = page.intent_id offset 0) as found
     cross join lateral (select (found.whole).*) as intent
     cross join lateral pinned_minimum(found.whole, page.chain, page.token) as minimum (units)

@@ -161,8 +161,21 @@ export async function updateRetryAt(
 export type IneffectiveSettlement = { id: string; intentId: string; transactionStatus: OutgoingTransactionStatus };
 
 /**
- * Submitted settlements whose transaction is closed within the recorded blocks, without a movement out of their inbox.
- * Reviews the next `transactionsMax` transactions after `afterOutgoing` that settlements wait for, and returns the last
+ * SQL: whether the settlement station has yet to apply a movement out of an inbox, or waits with it for more providers.
+ * What it has applied has landed its settlement, or was another's: a transaction may move only what a bridge gave.
+ */
+const IS_STILL_OBSERVED = sql`(
+  not exists (select from settlement_cursor taken where taken.chain = movement.chain
+    and (taken.revision, taken.movement_id) >= (movement.revision, movement.id))
+  or exists (select from quarantine where quarantine.station = 'settlement' and quarantine.chain = movement.chain
+    and quarantine.intent_id = movement.intent_id)
+  or exists (select from sweep_agreement where sweep_agreement.chain = movement.chain
+    and sweep_agreement.chain_tx = movement.chain_tx and sweep_agreement.intent_id = movement.intent_id
+    and sweep_agreement.token = movement.token and sweep_agreement.state = 'asking'))`;
+
+/**
+ * Submitted settlements whose transaction is closed within the recorded blocks, and which no movement out of their
+ * inbox has landed. Reviews the next `transactionsMax` transactions after `afterOutgoing` that settlements wait for, and returns the last
  * of them; undefined after the last one of all. A round over all pages costs as much as the waiting transactions, not
  * as the past ones.
  */
@@ -195,7 +208,8 @@ export async function listIneffectiveSettlements(
       where settlement.chain = ${chain} and settlement.status = 'submitted' and settlement.outgoing_id = closed.id
         and not exists (select from movement
           where movement.chain = ${chain} and movement.chain_tx = closed.mined_chain_tx and movement.direction || '' = 'out'
-            and movement.intent_id || '' = settlement.intent_id and movement.orphaned_at is null)
+            and movement.intent_id || '' = settlement.intent_id and movement.orphaned_at is null
+            and ${IS_STILL_OBSERVED})
       offset 0
     ) as settlement
     where chain_cursor.chain = ${chain}`.execute(db.root);

@@ -9,6 +9,7 @@ import { chainStoringNoBytes, type Refusals } from "../../test/support/storingCh
 import { stationWorld, type StationWorld } from "../../test/support/stationWorld.ts";
 import { ProviderFailed } from "../chain/reader.ts";
 import type { Db } from "../db/database.ts";
+import { countDeposits } from "../deposit/countDeposits.ts";
 import { processMovements } from "../deposit/processMovements.ts";
 import type { IntentRow } from "../intent/store.ts";
 import { addMs, systemClock } from "../kernel/clock.ts";
@@ -231,3 +232,60 @@ for (const kind of thoroughDatabases) {
     });
   });
 }
+
+describe("submitting settlements beside another process", () => {
+  let db: Db;
+  let world: StationWorld;
+  before(async () => {
+    db = await openTestDatabase("postgres");
+    world = stationWorld(db);
+    await setHead(db, TEST_CHAIN, { number: 300n });
+  });
+  after(() => db.close());
+
+  test("what counts while an empty settlement ends is not forgotten", async () => {
+    const intent = await insertIntent(db, { account_id: await insertAccount(db), payout_token: randomAddress() });
+    const paid = { chainTx: newChainTx(), amountUnits: 7n };
+    await recordMovements(db, intent, [{ ...paid, block: 200n }]);
+    await processMovements(world, TEST_CHAIN);
+    await countMoney(world, TEST_CHAIN);
+    await planSettlements(world, TEST_CHAIN);
+    // A reorganisation mines it again in the newest block, and the next block makes it final.
+    await recordMovements(db, intent, [{ ...paid, block: 300n, fork: "b" }]);
+    await processMovements(world, TEST_CHAIN);
+    await setHead(db, TEST_CHAIN, { number: 301n });
+    const [counted, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const slow: Db = Object.create(db, {
+      transaction: {
+        value: (run: Parameters<Db["transaction"]>[0]) =>
+          db.transaction(async (tx) => {
+            const result = await run(tx);
+            counted.resolve();
+            await released.promise;
+            return result;
+          }),
+      },
+    });
+    const counting = countDeposits({ ...world, db: slow }, TEST_CHAIN);
+    await counted.promise;
+    let isSubmitted = false;
+    const chain = chainStoringNoBytes(async (items) => items.map(() => undefined));
+    const submitting = submitSettlements(world, { chain }).finally(() => (isSubmitted = true));
+    while (!isSubmitted && !(await isWaitingForRow())) continue;
+    released.resolve();
+    await counting;
+    assert.equal(await submitting, 1);
+    const holding = await db.root
+      .selectFrom("holding")
+      .select("unswept_units")
+      .where("intent_id", "=", intent.id)
+      .executeTakeFirst();
+    assert.equal(holding?.unswept_units, 7n);
+  });
+
+  const isWaitingForRow = async (): Promise<boolean> => {
+    const { rows } = await sql`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(db.root);
+    return rows.length > 0;
+  };
+});

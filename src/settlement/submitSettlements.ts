@@ -276,6 +276,8 @@ async function storeBatch(
 ): Promise<number> {
   const at = world.clock.now();
   return world.db.transaction(async (tx) => {
+    // What empty settlements leave in the holdings is computed under the intents' locks, as everywhere.
+    await lockIntents(tx, [...new Set(batch.map(({ intent }) => intent.id))]);
     const ids = batch.map(({ settlement }) => settlement.id);
     const current = await lockSettlements(tx, ids, ["planned", "held"]);
     if (current.length !== batch.length) return 0;

@@ -28,13 +28,19 @@ describe("counted money for which no settlement is due", () => {
   }
 
   test("is found by the checks and planned by itself", async () => {
-    const [forgotten, waiting] = [await road.create(), await road.create()];
-    for (const intent of [forgotten, waiting]) await road.pay(intent, 3n * USDC);
+    const [forgotten, waiting, miscounted] = [await road.create(), await road.create(), await road.create()];
+    for (const intent of [forgotten, waiting, miscounted]) await road.pay(intent, 3n * USDC);
     await road.tick();
     await road.world.db.root
       .updateTable("holding")
       .set({ due_from: null })
       .where("intent_id", "=", forgotten.id)
+      .execute();
+    // An older transaction has written over a newer one's sum.
+    await road.world.db.root
+      .updateTable("holding")
+      .set({ due_from: null, unswept_units: 0n, unswept_since: null })
+      .where("intent_id", "=", miscounted.id)
       .execute();
     const query = road.world.db.root.selectFrom("holding").selectAll().where("intent_id", "=", waiting.id);
     const before = await query.execute();
@@ -45,7 +51,7 @@ describe("counted money for which no settlement is due", () => {
     assert.deepEqual(await query.execute(), before, "what is due already stays as it is");
     aheadMs = SETTLE_AFTER_MS + 60_000;
     await road.settle();
-    assert.deepEqual([await statusesOf(forgotten), await statusesOf(waiting)], [["landed"], ["landed"]]);
+    for (const intent of [forgotten, waiting, miscounted]) assert.deepEqual(await statusesOf(intent), ["landed"]);
     await runLoop();
     assert.deepEqual(await statusesOf(forgotten), ["landed"]);
   });

@@ -15,6 +15,7 @@ import { settlementChecks } from "../../src/settlement/checks.ts";
 import { landCrossings } from "../../src/settlement/crossing/landCrossings.ts";
 import { observeSettlements } from "../../src/settlement/observe/observeSettlements.ts";
 import { planSettlements } from "../../src/settlement/planSettlements.ts";
+import { replanSettlements } from "../../src/settlement/replanSettlements.ts";
 import { settlementRecord } from "../../src/settlement/settlementRecord.ts";
 import { bookRevision } from "../../src/watch/store/bookMovements.ts";
 import { bridgedChains } from "./bridgedConfig.ts";
@@ -143,7 +144,7 @@ export function useCrossingStations(
   function swept(
     intent: IntentRow,
     gross: bigint,
-    more: { chainTx: string; block: bigint; orphaned?: boolean },
+    more: { chainTx: string; block: bigint; orphaned?: boolean; fork?: string },
   ): MovementInput[] {
     const fee = (gross * BigInt(FEE_BPS)) / 10_000n;
     const out = { direction: "out" as const, ...more };
@@ -152,6 +153,32 @@ export function useCrossingStations(
       { ...out, position: 11, counterparty: intent.fee_recipient, amountUnits: fee },
     ];
   }
+
+  /** Signs a transaction for the intent's planned settlement on its settle chain. */
+  async function submit({ id: intent }: IntentRow): Promise<bigint> {
+    const signed = { chain: HOME, sender: "payer", status: "signed", created_at: world.clock.now() } as const;
+    const { id } = await db.root
+      .insertInto("outgoing_transaction")
+      .values(signed)
+      .returning("id")
+      .executeTakeFirstOrThrow();
+    await db.root
+      .updateTable("settlement")
+      .set({ status: "submitted", outgoing_id: id, submitted_at: world.clock.now() })
+      .where("intent_id", "=", intent)
+      .where("chain", "=", HOME)
+      .where("status", "=", "planned")
+      .execute();
+    return id;
+  }
+  async function close(id: bigint, { chainTx, block }: { chainTx: string; block: bigint }): Promise<void> {
+    await db.root
+      .updateTable("outgoing_transaction")
+      .set({ status: "mined", mined_chain_tx: chainTx, mined_block_number: block, closed_at: world.clock.now() })
+      .where("id", "=", id)
+      .execute();
+  }
+  const replan = () => replanSettlements(world, HOME);
 
   return {
     get db() {
@@ -169,5 +196,8 @@ export function useCrossingStations(
     attest,
     minted,
     swept,
+    submit,
+    close,
+    replan,
   };
 }

@@ -12,6 +12,7 @@ import {
 } from "../../../test/support/crossingStations.ts";
 import { thoroughDatabases } from "../../../test/support/database.ts";
 import { randomAddress } from "../../../test/support/intents.ts";
+import type { IntentRow } from "../../intent/store.ts";
 
 for (const kind of thoroughDatabases) {
   describe(`settlements across chains on ${kind}`, () => {
@@ -241,6 +242,97 @@ for (const kind of thoroughDatabases) {
         equal((await intentOf(intent)).settled_units, 10n * USDC);
         await assertChecks();
       });
+
+    describe("when a block of the settle chain is replaced at its height", () => {
+      /** Two crossings that landed with one sweep, which a stranger received the second of. */
+      async function landTwo() {
+        const intent = await create();
+        await pay(intent, AWAY, 10n * USDC);
+        await pay(intent, OTHER, 20n * USDC);
+        const [burnOne, burnTwo] = [
+          await burn(intent, { amountUnits: 10n * USDC }),
+          await burn(intent, { chain: OTHER, amountUnits: 20n * USDC }),
+        ];
+        await work();
+        const [one, two] = [await attest(burnOne, 1), await attest(burnTwo, 2)];
+        const [sweepTx, strangerTx] = [newChainTx(), newChainTx()];
+        await record(intent, [
+          minted(two, [20n * USDC, 0n], { chainTx: strangerTx, place: 1, block: 301n }),
+          minted(one, [10n * USDC, 0n], { chainTx: sweepTx, place: 2, block: 301n }),
+          ...swept(intent, 30n * USDC, { chainTx: sweepTx, block: 301n }),
+        ]);
+        await work();
+        deepEqual(await statusesOf(intent), ["landed", "landed"]);
+        await assertChecks();
+        return { intent, one, two, sweepTx, strangerTx };
+      }
+      const statusesOf = async (intent: IntentRow) => (await settlementsOf(intent)).map(({ status }) => status);
+
+      test("a crossing whose mint comes behind the sweep now lands with the next one", async () => {
+        const { intent, one, two, sweepTx, strangerTx } = await landTwo();
+        await record(intent, [
+          minted(one, [10n * USDC, 0n], { chainTx: sweepTx, place: 2, block: 301n, fork: "b" }),
+          ...swept(intent, 10n * USDC, { chainTx: sweepTx, block: 301n, fork: "b" }),
+          minted(two, [20n * USDC, 0n], { chainTx: strangerTx, place: 20, block: 301n, fork: "b" }),
+        ]);
+        await work();
+        deepEqual(await statusesOf(intent), ["landed", "bridging"]);
+        equal((await intentOf(intent)).settled_units, 10n * USDC);
+        await assertChecks();
+        await record(intent, swept(intent, 20n * USDC, { chainTx: newChainTx(), block: 302n }));
+        await work();
+        deepEqual(await statusesOf(intent), ["landed", "landed"]);
+        equal((await intentOf(intent)).settled_units, 30n * USDC);
+        await assertChecks();
+      });
+
+      test("also when only its mint is recorded again: at a later place, or as gone", async () => {
+        for (const changed of [
+          { block: 302n, place: 1 },
+          { block: 301n, place: 1, orphaned: true },
+        ]) {
+          const { intent, two, strangerTx } = await landTwo();
+          await record(intent, [minted(two, [20n * USDC, 0n], { chainTx: strangerTx, ...changed })]);
+          await work();
+          deepEqual(await statusesOf(intent), ["landed", "bridging"]);
+          // What is recorded again where it was lands again.
+          await record(intent, [minted(two, [20n * USDC, 0n], { chainTx: strangerTx, block: 301n, place: 1 })]);
+          await work();
+          deepEqual(await statusesOf(intent), ["landed", "landed"]);
+          await assertChecks();
+        }
+      });
+    });
+
+    test("a settlement is planned again when its own transaction moved only what a bridge gave", async () => {
+      const intent = await create();
+      const [paid, ownTx] = [newChainTx(), newChainTx()];
+      await record(intent, [{ chainTx: paid, amountUnits: 50n * USDC, block: 300n }]);
+      await pay(intent, AWAY, 20n * USDC);
+      const burnTx = await burn(intent, { amountUnits: 20n * USDC });
+      await work();
+      const mint = await attest(burnTx, 1);
+      const outgoing = await stations.submit(intent);
+      // A stranger receives the crossing, and a reorganisation puts the payment behind our transaction.
+      await record(intent, [
+        minted(mint, [20n * USDC, 0n], { place: 1, block: 301n }),
+        ...swept(intent, 20n * USDC, { chainTx: ownTx, block: 302n }),
+        { chainTx: paid, amountUnits: 50n * USDC, block: 303n, fork: "b" },
+      ]);
+      await stations.close(outgoing, { chainTx: ownTx, block: 302n });
+      // Until the sweep is applied nobody knows what it landed.
+      await stations.replan();
+      deepEqual(
+        (await settlementsOf(intent)).map(({ status }) => status),
+        ["bridging", "submitted"],
+      );
+      await work();
+      await stations.replan();
+      deepEqual(
+        (await settlementsOf(intent)).map(({ status }) => status),
+        ["landed", "planned"],
+      );
+    });
 
     test("a burn may be booked before the settlement station has taken it", async () => {
       const intent = await create();

@@ -1,31 +1,17 @@
 import { sql } from "kysely";
-import { noteRents } from "../../bridge/rent/rentStore.ts";
-import { writeLandings } from "../../bridge/store.ts";
 import type { Db, Tx } from "../../db/database.ts";
 import { array, unnest } from "../../db/parameters.ts";
-import type { NewEvent } from "../../event/event.ts";
-import { appendEvents } from "../../event/store.ts";
-import { lockIntents, writeIntentProgress, type IntentRow } from "../../intent/store.ts";
+import { lockIntents } from "../../intent/store.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
-import type { MovementRow } from "../../watch/movement.ts";
-import { deleteAwaitedBurns, noteMints } from "../../watch/store/awaitedBurnStore.ts";
+import { deleteAwaitedBurns } from "../../watch/store/awaitedBurnStore.ts";
 import type { World } from "../../world.ts";
 import { listWaitingSweeps, sweepAgreementsTopic } from "../agreement/openAgreements.ts";
 import { listSweepLegs, preferIndexScans } from "../observe/sweepReads.ts";
-import { addToIntentTotals } from "../settledTotals.ts";
-import { settlementEvents } from "../settlementEvents.ts";
-import {
-  groupSweeps,
-  markCrossingLanded,
-  revertCrossing,
-  splitSweep,
-  sweepKey,
-  type Settlement,
-  type SettlementRow,
-  type Sweep,
-} from "../settlement.ts";
-import { lockSettlements, writeSettlements } from "../store.ts";
+import { groupSweeps, markCrossingLanded, splitSweep, sweepKey, type Sweep } from "../settlement.ts";
+import { lockSettlements } from "../store.ts";
+import { CrossingChanges } from "./crossingChanges.ts";
 import { listOwnCorrections, releaseDeposits } from "./correctOwn.ts";
+import { revertCrossings } from "./revertCrossings.ts";
 import { shareSweep, type Mint } from "./shareSweep.ts";
 
 type LandWorld = Pick<World, "db" | "clock" | "entropy" | "catalog" | "wake">;
@@ -44,15 +30,74 @@ type SweptCrossing = {
 
 /**
  * Lands the bridged settlements whose money a sweep on the settle chain moved, whoever made it. Mint and sweep are read
- * from the recorded movements, so it does not matter which of burn, mint and sweep was seen first. Returns the number
- * landed.
+ * from the recorded movements, so it does not matter which of burn, mint and sweep was seen first. What landed by a
+ * mint that was recorded again is judged anew first. Returns the number landed.
  */
 export async function landCrossings(world: LandWorld, settleChain: Caip2): Promise<number> {
+  await reviewLandings(world, settleChain);
   const found = await listSweptCrossings(world.db.root, { settleChain, limit: LANDED_MAX });
   if (found.length === 0) return 0;
   const { landed, waiting } = await world.db.transaction((tx) => landFound(tx, world, { settleChain, found }));
   if (waiting > 0) world.wake.notify(sweepAgreementsTopic(settleChain));
   return landed;
+}
+
+/** A crossing that landed, and whose mint was recorded again since: at another place, or as gone. */
+type RecordedAgain = { mintId: bigint; intentId: string; token: string; landedTx: string };
+
+async function reviewLandings(world: LandWorld, settleChain: Caip2): Promise<void> {
+  const found = await listRecordedAgain(world.db.root, { settleChain, limit: LANDED_MAX });
+  if (found.length === 0) return;
+  await world.db.transaction(async (tx) => {
+    await preferIndexScans(tx);
+    const intentIds = [...new Set(found.map(({ intentId }) => intentId))];
+    const intents = new Map((await lockIntents(tx, intentIds)).map((intent) => [intent.id, intent]));
+    const again = await listRecordedAgain(tx, { settleChain, limit: LANDED_MAX, intentIds });
+    // Those that are to land again are noted anew.
+    await deleteAwaitedBurns(
+      tx,
+      again.map(({ mintId }) => mintId),
+    );
+    const names = again.map(({ intentId, token, landedTx }) => ({ intent_id: intentId, token, chain_tx: landedTx }));
+    const legs = await listSweepLegs(tx, {
+      chain: settleChain,
+      chainTxs: [...new Set(again.map((each) => each.landedTx))],
+    });
+    const shown = groupSweeps(legs);
+    const sweeps = new Map(
+      shown.map((sweep) => [
+        sweepKey({ intent_id: sweep.intentId, token: sweep.token, chain_tx: sweep.chainTx }),
+        sweep,
+      ]),
+    );
+    const mintsOf = await listMintsOfSweeps(tx, settleChain, shown);
+    await revertCrossings(tx, world, { settleChain, names, sweeps, mintsOf, intents, at: world.clock.now() });
+  });
+}
+
+async function listRecordedAgain(
+  db: Db["root"],
+  { settleChain, limit, intentIds }: { settleChain: Caip2; limit: number; intentIds?: readonly string[] },
+): Promise<RecordedAgain[]> {
+  const isAsked =
+    intentIds === undefined ? sql<boolean>`true` : sql<boolean>`crossing.intent_id = any(${array(intentIds, "text")})`;
+  const { rows } = await sql<RecordedAgain>`
+    select mint.id as "mintId", mint.intent_id as "intentId", mint.token, settlement.landed_chain_tx as "landedTx"
+    from awaited_burn awaited
+    cross join lateral (
+      select id, chain, intent_id, token, explained_by from movement where movement.id = awaited.mint_id
+    ) as mint
+    join crossing on crossing.settle_chain = mint.chain and crossing.mint = mint.explained_by and crossing.status = 'landed'
+      and crossing.intent_id = mint.intent_id
+    cross join lateral (
+      select settlement.landed_chain_tx from settlement where settlement.chain = crossing.chain
+        and settlement.chain_tx = crossing.chain_tx and settlement.intent_id = crossing.intent_id
+        and settlement.token = crossing.token and settlement.burn_id = crossing.movement_id and settlement.status = 'landed'
+      offset 0
+    ) as settlement
+    where awaited.settle_chain = ${settleChain} and ${isAsked}
+    order by crossing.movement_id limit ${limit}`.execute(db);
+  return rows;
 }
 
 async function landFound(
@@ -124,92 +169,6 @@ async function landFound(
 }
 
 /**
- * Takes settlements back to `bridging` that landed with sweeps which the chain no longer shows in these places. The
- * caller holds the intents' locks.
- */
-export async function revertCrossings(
-  tx: Tx,
-  world: Pick<World, "entropy">,
-  {
-    settleChain,
-    sweeps,
-    intents,
-    at,
-  }: {
-    settleChain: Caip2;
-    /** The changed sweeps, with the block that each is in now; undefined where it is gone. */
-    sweeps: readonly { intentId: string; chainTx: string; blockNumber: bigint | undefined }[];
-    intents: Map<string, IntentRow>;
-    at: Date;
-  },
-): Promise<void> {
-  const named = sweeps.map((sweep) => ({
-    intent_id: sweep.intentId,
-    chain_tx: sweep.chainTx,
-    block_number: sweep.blockNumber ?? -1n,
-  }));
-  if (named.length === 0) return;
-  const { rows } = await sql<SettlementRow>`
-    select settlement.*
-    from ${unnest("named", named, { intent_id: "text", chain_tx: "text", block_number: "int8" })}
-    cross join lateral (
-      select * from settlement
-      where settlement.landed_chain = ${settleChain} and settlement.landed_chain_tx = named.chain_tx
-        and settlement.intent_id = named.intent_id and settlement.landed_block_number <> named.block_number
-      offset 0 for update
-    ) as settlement
-    order by settlement.id`.execute(tx);
-  const changes = new CrossingChanges(at, intents);
-  for (const before of rows) changes.add(before, revertCrossing(before, at));
-  await changes.write(tx, world, "attested");
-  await awaitMintsOf(
-    tx,
-    rows.flatMap(({ burn_id }) => burn_id ?? []),
-    at,
-  );
-}
-
-/** Changed settlements of one transaction, with their events and their intents' totals. */
-class CrossingChanges {
-  readonly #at: Date;
-  readonly #intents: Map<string, IntentRow>;
-  readonly #changed: Settlement[] = [];
-  readonly #changedIntents = new Set<string>();
-  readonly #events: NewEvent[] = [];
-
-  constructor(at: Date, intents: Map<string, IntentRow>) {
-    this.#at = at;
-    this.#intents = intents;
-  }
-
-  get count(): number {
-    return this.#changed.length;
-  }
-
-  add(before: SettlementRow, after: Settlement): void {
-    const intent = this.#intents.get(after.intent_id);
-    if (intent === undefined) return;
-    this.#changed.push(after);
-    this.#intents.set(intent.id, addToIntentTotals(intent, { before, after, at: this.#at }));
-    this.#changedIntents.add(intent.id);
-    this.#events.push(...settlementEvents(intent, before, after));
-  }
-
-  async write(tx: Tx, world: Pick<World, "entropy">, status: "attested" | "landed"): Promise<void> {
-    if (this.#changed.length === 0) return;
-    await writeSettlements(tx, this.#changed);
-    const movementIds = this.#changed.flatMap(({ burn_id }) => burn_id ?? []);
-    await writeLandings(tx, { movementIds, status, at: this.#at });
-    if (status === "landed") await noteRents(tx, movementIds);
-    await writeIntentProgress(
-      tx,
-      [...this.#intents.values()].filter(({ id }) => this.#changedIntents.has(id)),
-    );
-    await appendEvents(tx, world, { events: this.#events, at: this.#at });
-  }
-}
-
-/**
  * Attested crossings whose mint is in a later sweep of the inbox. Reads in proportion to the recorded mints that have
  * not landed: there are as many proven burns that nobody received as strangers care to make.
  */
@@ -245,18 +204,6 @@ async function listSweptCrossings(
           and agreement.token = mint.token and agreement.state = 'asking')
     order by crossing.movement_id limit ${limit}`.execute(db);
   return rows;
-}
-
-/** The mints of crossings that are to land again. */
-async function awaitMintsOf(tx: Tx, burnIds: readonly bigint[], at: Date): Promise<void> {
-  if (burnIds.length === 0) return;
-  const { rows } = await sql<MovementRow>`
-    select mint.* from unnest(${array(burnIds, "int8")}) as burn (id) join crossing on crossing.movement_id = burn.id
-    cross join lateral (
-      select * from movement where movement.chain = crossing.settle_chain and movement.explained_by = crossing.mint
-        and movement.direction = 'in' offset 0
-    ) as mint`.execute(tx);
-  await noteMints(tx, rows, at);
 }
 
 /**

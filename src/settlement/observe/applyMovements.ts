@@ -8,7 +8,8 @@ import type { MovementRow } from "../../watch/movement.ts";
 import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 import type { World } from "../../world.ts";
 import { listWaitingSweeps, sweepAgreementsTopic } from "../agreement/openAgreements.ts";
-import { listMintsOfSweeps, revertCrossings } from "../crossing/landCrossings.ts";
+import { listMintsOfSweeps } from "../crossing/landCrossings.ts";
+import { revertCrossings } from "../crossing/revertCrossings.ts";
 import { groupSweeps, sweepKey, type Sweep } from "../settlement.ts";
 import { lockInboxSettlements } from "../store.ts";
 import { SweepObservation, type SweepFinding } from "./sweepObservation.ts";
@@ -46,10 +47,14 @@ export async function applyMovements(
   for (const sweep of landed.toSorted(compareByPlace))
     observation.applySweep(sweep, mintsOf.get(keyOfSweep(sweep)) ?? []);
   const findings = await observation.write(tx);
-  const placed = [...changed].map(([key, { intent_id: intentId, chain_tx: chainTx }]) => {
-    return { intentId, chainTx, blockNumber: sweeps.get(key)?.at(-1)?.blockNumber };
+  await revertCrossings(tx, world, {
+    settleChain: chain,
+    names: [...changed.values()],
+    sweeps: new Map(landed.map((sweep) => [keyOfSweep(sweep), sweep])),
+    mintsOf,
+    intents: observation.intents,
+    at,
   });
-  await revertCrossings(tx, world, { settleChain: chain, sweeps: placed, intents: observation.intents, at });
   return { findings, waiting: waiting.size };
 }
 

@@ -6,7 +6,8 @@ import type { AwaitedBurnTable } from "../watchTables.ts";
 import { addMs } from "../../kernel/clock.ts";
 import type { MovementRow } from "../movement.ts";
 
-// Mints wait here until the crossings that they end have landed. The bridge station looks for the burns of those that
+// Mints wait here until the crossings that they end have landed, and are judged here anew when they are recorded again.
+// The bridge station looks for the burns of those that
 // no crossing names.
 
 export type AwaitedBurn = Selectable<AwaitedBurnTable> & Pick<MovementRow, "intent_id" | "inbox">;
@@ -18,11 +19,9 @@ export const AWAITED_WAIT_MS_MAX = 3_600_000;
 
 const due = (at: Date) => isDue("next_at", { now: at, waitMsMax: AWAITED_WAIT_MS_MAX });
 
-/** Notes the mints among recorded movements. A known one stays as it is. */
+/** Notes the mints among recorded movements, also those that are gone. A known one stays as it is. */
 export async function noteMints(tx: Tx, movements: readonly MovementRow[], at: Date): Promise<void> {
-  const mints = movements.filter(
-    ({ direction, explained_by, orphaned_at }) => direction === "in" && explained_by !== null && orphaned_at === null,
-  );
+  const mints = movements.filter(({ direction, explained_by }) => direction === "in" && explained_by !== null);
   if (mints.length === 0) return;
   const next_at = addMs(at, MATCHED_AFTER_MS);
   await tx
