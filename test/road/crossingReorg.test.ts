@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { encodeFunctionData, parseAbi, type Hex } from "viem";
 import { DEFAULT_SETTINGS } from "../../src/dev/attestation/localAttestation.ts";
+import { hubAbi } from "@tributary/inbox/hubAbi";
+import { evmTerms } from "../../src/chain/evm/send/settleCall.ts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
+import { toSettleItem } from "../../src/intent/pins/ownInbox.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
 import { openBridgedPair, type BridgedRoad } from "../support/bridgedRoad.ts";
 import type { TestChain } from "../support/chain.ts";
@@ -77,5 +80,55 @@ describe("reorganisations of the chain where a bridge took the money", () => {
     assert.equal((await stateOf(intent))[0], 0n);
     const { payout, fee } = await road.balances(home, intent);
     assert.equal(payout - before.payout + fee - before.fee, 20n * USDC - 2_600n);
+  });
+
+  test("a mint that comes behind its sweep at the same height is settled by the next one", async () => {
+    const intent = await road.create(home);
+    const crossings = () =>
+      road.db.root
+        .selectFrom("crossing")
+        .selectAll()
+        .where("intent_id", "=", intent.id)
+        .orderBy("movement_id")
+        .execute();
+    for (const [index, units] of [20n * USDC, 10n * USDC].entries()) {
+      await road.pay(away, intent, units);
+      await road.until(async () => (await crossings())[index]?.status === "attested", { isReceiving: false });
+    }
+    const [first, second] = await crossings();
+    const transmitter = (road.sides[0] ?? assert.fail()).bridge.transmitter as Hex;
+    const receive = encodeFunctionData({
+      abi: TRANSMITTER,
+      args: [first?.message as Hex, first?.attestation as Hex],
+    });
+    const [receipt] = await home.sign(DEV_ACCOUNTS.stranger, [{ to: transmitter, data: receive }]);
+    await home.sendSigned(receipt as Hex);
+    const item = toSettleItem(intent, intent.payout_token);
+    const settle = encodeFunctionData({
+      abi: hubAbi,
+      functionName: "receiveAndSettle",
+      args: [transmitter, second?.message as Hex, second?.attestation as Hex, evmTerms(item)],
+    });
+    const [sweep] = await home.sign(DEV_ACCOUNTS.payer, [{ to: item.hub as Hex, data: settle }]);
+    const { transactionHash: sweepTx, blockNumber } = await home.sendSigned(sweep as Hex);
+    const settlements = () => road.settlements(intent);
+    await road.until(async () => (await settlements()).every(({ status }) => status === "landed"), {
+      isReceiving: false,
+    });
+    const head = await home.client.getBlockNumber({ cacheTime: 0 });
+    // The stranger's receipt is dropped too, and comes behind the sweep.
+    const before = 5n;
+    await home.reorg(Number(head - blockNumber + before), [{ signed: sweep as Hex, blockIndex: Number(before) - 1 }]);
+    assert.equal((await home.client.getTransactionReceipt({ hash: sweepTx })).blockNumber, blockNumber);
+    await home.sendSigned(receipt as Hex);
+    await home.mine(2);
+    await road.until(async () => (await road.balances(home, intent)).inbox === 0n);
+    await road.untilLanded(intent);
+    assert.deepEqual(await stateOf(intent), [30n * USDC, 30n * USDC, 0n]);
+    const paidBy = (await settlements()).map(({ landed_chain_tx }) => landed_chain_tx);
+    assert.deepEqual(
+      paidBy.map((tx) => tx === sweepTx),
+      [false, true],
+    );
   });
 });
