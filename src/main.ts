@@ -16,6 +16,7 @@ import { ConfigError } from "./config/section.ts";
 import { outboundPolicy } from "./config/outbound.ts";
 import { openDatabase, type Db } from "./db/database.ts";
 import { createSchema } from "./db/postgres/createSchema.ts";
+import { Replica } from "./db/postgres/replica.ts";
 import { DatabaseUnusable } from "./db/errors.ts";
 import { analyzeTables, migrate, pendingMigrations } from "./db/migrate.ts";
 import { openServerClock } from "./db/serverClock.ts";
@@ -89,6 +90,7 @@ export async function openWorld(config: Config, options: OpenOptions): Promise<W
       chains,
       ...gate,
       ...bridge,
+      ...openReplica(config, { clock, log }),
       ...(config.tracing === undefined ? {} : { tracing: await openConfiguredTracing(config.tracing) }),
       outbound: openOutbound({ policy: outboundPolicy(config), userAgent: `Tributary/${productVersion()}` }),
       log,
@@ -103,10 +105,13 @@ export async function openWorld(config: Config, options: OpenOptions): Promise<W
  * Closes what the world owns in the reverse order of opening. One that fails stops no other; the error is thrown at the
  * end.
  */
-export async function closeWorld(world: Pick<World, "db" | "gate" | "bridge" | "outbound" | "tracing">): Promise<void> {
-  const { db, gate, bridge, outbound, tracing } = world;
+export async function closeWorld(
+  world: Pick<World, "db" | "replica" | "gate" | "bridge" | "outbound" | "tracing">,
+): Promise<void> {
+  const { db, replica, gate, bridge, outbound, tracing } = world;
   await using closing = new AsyncDisposableStack();
   closing.defer(() => db.close());
+  closing.defer(() => replica?.close());
   closing.defer(() => gate?.close());
   closing.defer(() => bridge?.close());
   closing.defer(() => outbound?.close());
@@ -254,6 +259,12 @@ async function openConfiguredTracing(tracing: TracingConfig): Promise<Tracing> {
     );
     throw new ConfigError(`tracing: a package is missing; run npm install ${packages.join(" ")}.`, { cause: error });
   }
+}
+
+/** Does not connect: the copy may be away. */
+function openReplica({ database }: Config, { clock, log }: Pick<World, "clock" | "log">): Pick<World, "replica"> {
+  if (database.kind !== "postgres" || database.replicaUrl === undefined) return {};
+  return { replica: new Replica({ url: database.replicaUrl, schema: database.schema, clock, log }) };
 }
 
 async function openConfiguredDatabase(

@@ -5,6 +5,7 @@ import type { Chain } from "./chain/chain.ts";
 import type { Gate } from "./gate/gate.ts";
 import type { Config } from "./config/config.ts";
 import type { Db } from "./db/database.ts";
+import type { Replica } from "./db/postgres/replica.ts";
 import type { Caip2 } from "./kernel/caip.ts";
 import type { Clock } from "./kernel/clock.ts";
 import type { HostMetrics } from "./kernel/alarm/hostMetrics.ts";
@@ -21,6 +22,8 @@ import type { Wake } from "./kernel/wake.ts";
 export type World = {
   readonly config: Config;
   readonly db: Db;
+  /** A copy of the database for reads that may be some seconds old; absent when none is configured. */
+  readonly replica?: Replica;
   readonly clock: Clock;
   /**
    * Reads the time of the clock's source again; absent where the clock has none. Rejects when the source does not

@@ -268,9 +268,12 @@ export type TracingConfig = { otlpUrl: string };
 
 export type MetricsConfig = { host: string; port: number };
 
-/** `schema` holds every table of this installation; by default the first that exists of the role's search_path. */
+/**
+ * `schema` holds every table of this installation; by default the first that exists of the role's search_path.
+ * `replicaUrl` leads to a standby for reads that may be some seconds old.
+ */
 export type DatabaseConfig =
-  | { kind: "postgres"; url: string; schema?: string | undefined }
+  | { kind: "postgres"; url: string; schema?: string | undefined; replicaUrl?: string | undefined }
   | { kind: "pglite"; directory: string | undefined };
 
 export type Config = {

@@ -62,7 +62,7 @@ const CONFIG_KEYS = [
   "tracing",
 ] as const;
 const LISTEN_KEYS = ["host", "port"] as const;
-const DATABASE_KEYS = ["url", "schema", "directory", "allowEmbeddedLive"] as const;
+const DATABASE_KEYS = ["url", "schema", "replicaUrl", "directory", "allowEmbeddedLive"] as const;
 
 const PORT_DEFAULT = 8_787;
 const LEAVE_MS_DEFAULT = 2_000;
@@ -78,6 +78,7 @@ const FEE_BPS_MAX = 1_000;
 const ENV_VARIABLES = [
   "TRIBUTARY_DATABASE_URL",
   "TRIBUTARY_DATABASE_SCHEMA",
+  "TRIBUTARY_REPLICA_URL",
   "TRIBUTARY_PORT",
   "TRIBUTARY_HOST",
   "TRIBUTARY_BASE_URL",
@@ -216,24 +217,32 @@ function applyEnvironment(section: ConfigSection, variables: ProcessEnvironment)
   const getVariable = (name: string) => (variables[name] === "" ? undefined : variables[name]);
   const url = getVariable("TRIBUTARY_DATABASE_URL");
   const schema = getVariable("TRIBUTARY_DATABASE_SCHEMA");
+  const replicaUrl = getVariable("TRIBUTARY_REPLICA_URL");
   return {
     path: section.path,
     fields: {
       ...section.fields,
       ...(getVariable("TRIBUTARY_BASE_URL") === undefined ? {} : { baseUrl: getVariable("TRIBUTARY_BASE_URL") }),
       ...(getVariable("TRIBUTARY_LOG_LEVEL") === undefined ? {} : { logLevel: getVariable("TRIBUTARY_LOG_LEVEL") }),
-      ...(url === undefined && schema === undefined
+      ...(url === undefined && schema === undefined && replicaUrl === undefined
         ? {}
-        : { database: overrideDatabase(section.fields["database"], { url, schema }) }),
+        : { database: overrideDatabase(section.fields["database"], { url, schema, replicaUrl }) }),
     },
   };
 }
 
-/** A URL in the environment replaces the database of the file, but not its schema. */
-function overrideDatabase(value: unknown, { url, schema }: { url: string | undefined; schema: string | undefined }) {
+/** A URL in the environment replaces the database of the file and its copy, but not its schema. */
+function overrideDatabase(
+  value: unknown,
+  { url, schema, replicaUrl }: Record<"url" | "schema" | "replicaUrl", string | undefined>,
+) {
   const fields = typeof value === "object" && value !== null ? { ...value } : {};
   const kept = url === undefined ? fields : { url, ...("schema" in fields ? { schema: fields.schema } : {}) };
-  return schema === undefined ? kept : { ...kept, schema };
+  return {
+    ...kept,
+    ...(schema === undefined ? {} : { schema }),
+    ...(replicaUrl === undefined ? {} : { replicaUrl }),
+  };
 }
 
 function readListen(section: ConfigSection, variables: ProcessEnvironment): Config["listen"] {
@@ -290,11 +299,18 @@ function readDatabase(
     // The error does not quote the URL, because it may contain a password.
     if (url === undefined)
       throw new ConfigError(`database.url: the value is not accepted; give ${rules.postgresUrl.expected}.`);
-    if (!hasField(database, "schema")) return { kind: "postgres", url };
-    return { kind: "postgres", url, schema: readField(database, "schema", rules.schemaName) };
+    return {
+      kind: "postgres",
+      url,
+      ...(hasField(database, "schema") ? { schema: readField(database, "schema", rules.schemaName) } : {}),
+      ...(hasField(database, "replicaUrl") ? { replicaUrl: readReplicaUrl(database) } : {}),
+    };
   }
   if (hasField(database, "schema")) {
     throw new ConfigError("database.schema: the embedded database has one schema; give a url (PostgreSQL).");
+  }
+  if (hasField(database, "replicaUrl")) {
+    throw new ConfigError("database.replicaUrl: the embedded database has no copy; give a url (PostgreSQL).");
   }
   const allowed = readField(database, "allowEmbeddedLive", { ...rules.flag, fallback: false });
   if (environment === "live" && !allowed) {
@@ -303,6 +319,13 @@ function readDatabase(
     );
   }
   return { kind: "pglite", directory: resolve(directory, readField(database, "directory", rules.path)) };
+}
+
+/** The error does not quote the URL, because it may contain a password. */
+function readReplicaUrl(database: ConfigSection): string {
+  const url = rules.postgresUrl.parse(database.fields["replicaUrl"]);
+  if (url !== undefined) return url;
+  throw new ConfigError(`database.replicaUrl: the value is not accepted; give ${rules.postgresUrl.expected}.`);
 }
 
 function readFeeRecipient(section: ConfigSection, chains: readonly ChainConfig[]): string {

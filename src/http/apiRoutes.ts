@@ -7,6 +7,7 @@ import { validateRequest } from "./checks/validateRequest.ts";
 import type { HttpContext } from "./httpContext.ts";
 import type { Operation, OperationRequest, RateLimit } from "./operation.ts";
 import { OPERATIONS } from "./operationList.ts";
+import { setAsOf } from "./reads/readFromReplica.ts";
 import { compileInputParser } from "./checks/inputParser.ts";
 
 declare module "fastify" {
@@ -43,9 +44,10 @@ export function addApiRoutes(server: FastifyInstance, context: HttpContext): voi
           );
           return reply;
         }
-        const { status, body, isReplayed = false } = result;
+        const { status, body, isReplayed = false, asOf } = result;
         reply.code(status).headers({ "content-type": "application/json; charset=utf-8", "cache-control": "no-store" });
         if (isReplayed) reply.header("idempotent-replayed", "true");
+        setAsOf(reply, asOf);
         return reply.send(JSON.stringify(body));
       },
       handler: () => assert(false, `${operation.operationId} was not answered`),

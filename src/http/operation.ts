@@ -31,6 +31,8 @@ export type OperationResult =
       readonly body: object;
       /** Whether this is the stored response of an earlier request. */
       readonly isReplayed?: boolean;
+      /** Of an answer from the copy of the database: the time until which it shows every commit. */
+      readonly asOf?: Date | undefined;
     }
   /** The answer is a stream of server-sent events. */
   | { readonly status: 200; readonly stream: Omit<FeedToStream, "checkCaller"> };
@@ -85,6 +87,8 @@ export type OperationSpec = {
   readonly perMinuteAndIntent?: number;
   /** Whether a success is a stream of server-sent events, whose data has the schema of `success`. */
   readonly isStream?: boolean;
+  /** Whether the copy of the database may answer it. */
+  readonly mayReadReplica?: boolean;
   /** The fault to answer with while the database is unavailable; internal_error by default. */
   readonly unavailableFault?: FaultCode;
   /** The query parameters. A parameter with a default is always present after parsing. */

@@ -15,7 +15,8 @@ const BASE_URL = "http://127.0.0.1:8787";
 export const DOCUMENT: Json = JSON.parse(JSON.stringify(buildOpenApiDocument(BASE_URL)));
 
 /** Headers of the API; the document leaves out those of HTTP. */
-const API_HEADERS = /^(?:request-id|service-version|ratelimit-.*|retry-after|www-authenticate|idempotent-.*)$/;
+const API_HEADERS =
+  /^(?:request-id|service-version|ratelimit-.*|retry-after|www-authenticate|idempotent-.*|tributary-.*)$/;
 
 type DocumentedOperation = { operationId: string; pointer: string; pattern: RegExp; method: string; operation: Json };
 

@@ -29,6 +29,10 @@ export type PostgresOptions = {
   statementTimeoutMs?: number;
   /** The longest wait for a free or new connection, in milliseconds; 5,000 by default. */
   connectTimeoutMs?: number;
+  /** The server is a standby, whose sessions only read. */
+  isCopy?: boolean;
+  /** The longest wait for an answer, in milliseconds, whatever the server does; no limit by default. */
+  answerMsMax?: number;
   /**
    * Accepts a server that may lose committed transactions on a power failure, such as one with fsync off. For tests.
    */
@@ -44,6 +48,7 @@ function clientOptions(options: PostgresOptions): pg.ClientConfig {
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
+    ...(options.answerMsMax === undefined ? {} : { query_timeout: options.answerMsMax }),
     types: { getTypeParser: getDecoder as typeof pg.types.getTypeParser },
   };
 }
@@ -51,11 +56,13 @@ function clientOptions(options: PostgresOptions): pg.ClientConfig {
 class PooledSession extends Session {
   readonly client: pg.PoolClient;
   discarded = false;
+  readonly #isCopy: boolean;
   readonly #onReadOnly: () => void;
 
-  constructor(client: pg.PoolClient, onReadOnly: () => void) {
+  constructor(client: pg.PoolClient, isCopy: boolean, onReadOnly: () => void) {
     super();
     this.client = client;
+    this.#isCopy = isCopy;
     this.#onReadOnly = onReadOnly;
   }
 
@@ -72,7 +79,8 @@ class PooledSession extends Session {
   }
 
   #noteError(error: unknown): void {
-    if (endsSession(error)) this.discarded = true;
+    // A session of a copy may still wait for the answer.
+    if (this.#isCopy || endsSession(error)) this.discarded = true;
     if (isReadOnlyServer(error)) this.#onReadOnly();
   }
 
@@ -134,7 +142,7 @@ export class PooledDriver extends SessionDriver<PooledSession> {
       const isNew = !this.#checkedAtMs.has(client);
       try {
         await this.#checkIfDue(client);
-        return new PooledSession(client, () => {
+        return new PooledSession(client, this.#options.isCopy === true, () => {
           this.#suspectAtMs = systemTimer.monotonicMs();
         });
       } catch (error) {
@@ -151,7 +159,10 @@ export class PooledDriver extends SessionDriver<PooledSession> {
     if (checkedAtMs !== undefined && checkedAtMs > dueAtMs) return;
     if (checkedAtMs === undefined && this.#options.schema !== undefined)
       await checkSchema(client, this.#options.schema);
-    await checkSession(client, checkedAtMs === undefined ? this.#sessionSettings() : []);
+    const settings = checkedAtMs === undefined ? this.#sessionSettings() : [];
+    if (this.#options.isCopy !== true) await checkSession(client, settings);
+    else if (settings.length > 0)
+      await client.query([...settings, "set default_transaction_read_only = on"].join("; "));
     this.#checkedAtMs.set(client, startedAtMs);
   }
 

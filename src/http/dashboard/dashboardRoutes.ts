@@ -10,6 +10,7 @@ import { addMs, parseInstant } from "../../kernel/clock.ts";
 import { Fault } from "../../kernel/faults.ts";
 import { toWholeSeconds } from "../checks/checkRateLimit.ts";
 import type { HttpContext } from "../httpContext.ts";
+import { readPageFromReplica, setAsOf } from "../reads/readFromReplica.ts";
 import { addPageFiles, PRIVATE_HEADERS } from "../pages/pageFiles.ts";
 import { DASHBOARD_PATH, pageHandler, type PageRequest } from "./dashboardContext.ts";
 import { exportPayments } from "./exportPayments.ts";
@@ -35,12 +36,10 @@ export function addDashboardRoutes(server: FastifyInstance, context: HttpContext
       const filters = readFilters(page);
       const cursor = page.query("cursor");
       const { accountId } = page.session;
-      const list = await listIntents(world, {
-        accountId,
-        limit: PAGE_SIZE,
-        ...toFilter(filters),
-        ...(cursor === "" ? {} : { cursor }),
-      });
+      const filter = toFilter(filters);
+      const list = await readPageFromReplica(world, page.reply, (read) =>
+        listIntents(read, { accountId, limit: PAGE_SIZE, ...filter, ...(cursor === "" ? {} : { cursor }) }),
+      );
       const rows = list.intents.map((intent) => toPaymentRow(world, intent));
       return paymentsPage(page.view, { filters, rows, nextCursor: list.nextCursor, isFirstPage: cursor === "" });
     }),
@@ -53,7 +52,9 @@ export function addDashboardRoutes(server: FastifyInstance, context: HttpContext
   server.get(
     `${DASHBOARD_PATH}/search`,
     pageHandler(context, async ({ session, view, query, reply }) => {
-      const found = await searchPayments(world, session.accountId, query("q").slice(0, 400));
+      const found = await readPageFromReplica(world, reply, (read) =>
+        searchPayments(read, session.accountId, query("q").slice(0, 400)),
+      );
       const [only] = found;
       if (only !== undefined && found.length === 1)
         return reply.headers(PRIVATE_HEADERS).redirect(`${DASHBOARD_PATH}/payments/${only.id}`, 303);
@@ -83,16 +84,13 @@ function addEventPage(server: FastifyInstance, context: HttpContext): void {
   const { world } = context;
   server.get(
     `${DASHBOARD_PATH}/events`,
-    pageHandler(context, async ({ session, view, query }) => {
+    pageHandler(context, async ({ session, view, query, reply }) => {
       const { accountId } = session;
       const before = query("before");
-      const last = before === "" ? undefined : await findEvent(world.db, { accountId, eventId: before });
-      if (before !== "" && last === undefined) throw new Fault("not_found");
-      const events = await listLatestEvents(world.db, {
-        accountId,
-        intentId: undefined,
-        beforeId: last?.id,
-        limit: PAGE_SIZE + 1,
+      const events = await readPageFromReplica(world, reply, async ({ db }) => {
+        const last = before === "" ? undefined : await findEvent(db, { accountId, eventId: before });
+        if (before !== "" && last === undefined) throw new Fault("not_found");
+        return listLatestEvents(db, { accountId, intentId: undefined, beforeId: last?.id, limit: PAGE_SIZE + 1 });
       });
       const shown = events.slice(0, PAGE_SIZE);
       return eventsPage(view, {
@@ -110,6 +108,7 @@ async function sendExport(context: HttpContext, page: PageRequest, format: "csv"
   if (!allowed.isAllowed) throw new Fault("rate_limited", { retryAfterS: toWholeSeconds(allowed.resetMs) });
   const filter = toFilter(readFilters(page));
   const lines = exportPayments(context.world, format, { accountId: session.accountId, ...filter });
+  setAsOf(reply, (await context.world.replica?.find())?.asOf);
   const type = format === "csv" ? "text/csv; charset=utf-8; header=present" : "application/jsonl; charset=utf-8";
   reply.headers({
     ...PRIVATE_HEADERS,

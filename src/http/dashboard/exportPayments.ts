@@ -3,9 +3,10 @@ import { intentRecord } from "../../intent/intentRecord.ts";
 import type { IntentFilter } from "../../intent/lists/listIntentPage.ts";
 import type { IntentRow } from "../../intent/store.ts";
 import type { World } from "../../world.ts";
+import { readFromReplica } from "../reads/readFromReplica.ts";
 import { toPaymentRow } from "./paymentViews.ts";
 
-type ExportWorld = Pick<World, "db" | "entropy" | "memory" | "catalog" | "config">;
+type ExportWorld = Pick<World, "db" | "replica" | "entropy" | "memory" | "catalog" | "config">;
 
 const PAGE_SIZE = 100;
 /** Payments of one export. The last line says so where there are more. */
@@ -38,7 +39,9 @@ export async function* exportPayments(
   if (format === "csv") yield `${COLUMNS.join(",")}\r\n`;
   let cursor: string | undefined;
   for (let count = 0; count < PAYMENTS_MAX; count += PAGE_SIZE) {
-    const page = await listIntents(world, { ...query, limit: PAGE_SIZE, cursor });
+    const { result: page } = await readFromReplica(world, (read) =>
+      listIntents(read, { ...query, limit: PAGE_SIZE, cursor }),
+    );
     const toLine = format === "csv" ? toCsvLine : toJsonLine;
     if (page.intents.length > 0) yield page.intents.map((intent) => toLine(world, intent)).join("");
     if (!page.hasMore) return;

@@ -7,6 +7,7 @@ import { ALARMS } from "../../kernel/alarm/alarmTable.ts";
 import { productVersion } from "../../config/operate/productVersion.ts";
 import { classifyError, isDatabaseAway } from "../../kernel/errors/classifyError.ts";
 import type { World } from "../../world.ts";
+import { readFromReplica } from "../reads/readFromReplica.ts";
 import { readChains } from "./readChains.ts";
 import { readDatabase, readProcesses } from "./readMachines.ts";
 import { readBooks, readCrossings, readEndpoints, readHeld, readTransactions } from "./readMoney.ts";
@@ -17,7 +18,7 @@ const SHARED_MS = 2_000;
 /** Rates change slowly, and read the most rows. */
 const RATES_MS = 60_000;
 
-type Known = { state: OpsState; atMs: number };
+type Known = { state: OpsState; atMs: number; asOf: Date | undefined };
 
 /**
  * Reads the state of the installation for all who look at it. A reading that fails keeps what the last one found, with
@@ -53,6 +54,11 @@ export class OpsReader {
     return { ...state, alarms: this.#alarms, failure: this.#failure, ageMs };
   }
 
+  /** The time until which the last state shows every commit, where a copy of the database gave it. */
+  get asOf(): Date | undefined {
+    return this.#known?.asOf;
+  }
+
   /** What needs no reading, for the pages beside the overview. */
   installation(): OpsState["installation"] {
     return installationOf(this.#world);
@@ -63,7 +69,8 @@ export class OpsReader {
     try {
       const alarms = await readAlarms(this.#world);
       this.#alarms = alarms.map((alarm) => toAlarm(alarm));
-      this.#known = { state: await this.#readState(alarms), atMs };
+      const { result: state, asOf } = await readFromReplica(this.#world, (world) => this.#readState(world, alarms));
+      this.#known = { state: asOf === undefined ? state : { ...state, readAt: asOf.toISOString() }, atMs, asOf };
       this.#failure = null;
     } catch (error) {
       if (classifyError(error) === "fatal") throw error;
@@ -75,21 +82,21 @@ export class OpsReader {
     }
   }
 
-  async #readState(alarms: readonly ActiveAlarm[]): Promise<OpsState> {
-    const world = this.#world;
+  /** Chains, processes and the database are of the primary, whatever `world` reads: their age is what they show. */
+  async #readState(world: World, alarms: readonly ActiveAlarm[]): Promise<OpsState> {
     const now = world.clock.now();
     const [rates, open, transactions, crossings, held, books, endpoints, processes, database] = await Promise.all([
-      this.#readRates(),
+      this.#readRates(world),
       readOpenRoad(world),
       readTransactions(world),
       readCrossings(world),
       readHeld(world),
       readBooks(world),
       readEndpoints(world),
-      readProcesses(world),
-      readDatabase(world),
+      readProcesses(this.#world),
+      readDatabase(this.#world),
     ]);
-    const chains: OpsChain[] = await readChains(world, rates.transfers);
+    const chains: OpsChain[] = await readChains(this.#world, rates.transfers);
     const heldCount = world.config.chains.reduce(
       (sum, { caip2 }) => sum + countRows(open.rows, { chain: caip2, kind: "deposit", status: "held" }),
       0,
@@ -110,10 +117,10 @@ export class OpsReader {
     };
   }
 
-  async #readRates(): Promise<Rates> {
+  async #readRates(world: World): Promise<Rates> {
     const atMs = this.#nowMs();
     if (this.#rates === undefined || atMs - this.#rates.atMs >= RATES_MS)
-      this.#rates = { value: await readRates(this.#world), atMs };
+      this.#rates = { value: await readRates(world), atMs };
     return this.#rates.value;
   }
 

@@ -24,6 +24,7 @@ import {
 } from "../pages/pageFiles.ts";
 import { toClientNetwork } from "../rate/clientNetwork.ts";
 import { createLocalRateLimiter } from "../rate/localRateLimiter.ts";
+import { readPageFromReplica, setAsOf } from "../reads/readFromReplica.ts";
 import { sendDocument } from "../sendCompressed.ts";
 import { OpsReader } from "./opsReader.ts";
 import { searchEverything } from "./searchEverything.ts";
@@ -43,16 +44,21 @@ export function addOpsRoutes(server: FastifyInstance, world: World): void {
   server.get("/ops", async (request, reply) => {
     if (!(await isSignedIn(world, request))) return sendSignIn(world, [request, reply], { code: null, problem: null });
     const state = await reader.read();
+    setAsOf(reply, reader.asOf);
     return send([request, reply], renderOpsDocument(state, localeOf(request), nowOf(world)));
   });
   server.get("/ops/state", async (request, reply) => {
     reply.headers(PRIVATE_HEADERS);
     if (!(await isSignedIn(world, request))) return reply.code(401).send({ error: "signed out" });
-    return reply.send(await reader.read());
+    const state = await reader.read();
+    setAsOf(reply, reader.asOf);
+    return reply.send(state);
   });
   server.get("/ops/search", async (request, reply) => {
     if (!(await isSignedIn(world, request))) return sendSignIn(world, [request, reply], { code: null, problem: null });
-    const search = await searchEverything(world, textOf(request.query, "q"));
+    const search = await readPageFromReplica(world, reply, (read) =>
+      searchEverything(read, textOf(request.query, "q")),
+    );
     const options = { locale: localeOf(request), now: nowOf(world) };
     return send([request, reply], renderSearchDocument({ installation: reader.installation() }, search, options));
   });

@@ -17,6 +17,7 @@ import { checkBridge } from "./checkBridge.ts";
 import { checkFeeds } from "./checkFeeds.ts";
 import { checkMinimums } from "./checkMinimums.ts";
 import { checkRecovery } from "./checkRecovery.ts";
+import { checkReplica } from "./checkReplica.ts";
 import { checkRoles } from "./checkRoles.ts";
 import { checkUnreadable } from "./checkUnreadable.ts";
 import type { Finding } from "./finding.ts";
@@ -38,6 +39,7 @@ export async function runDoctorChecks(world: World): Promise<Finding[]> {
   return [
     ...riskFindings(world),
     ...(await checkRoles(world)),
+    ...(await checkReplica(world)),
     ...chains.flat(),
     ...(await checkBridge(world)),
     ...checkMinimums(world),

@@ -73,7 +73,12 @@ function bodySchemaName(operationId: string): string {
   return `${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}Body`;
 }
 
-function successResponse({ success, isStream = false, acceptsIdempotencyKey = false }: OperationSpec): JsonObject {
+function successResponse({
+  success,
+  isStream = false,
+  acceptsIdempotencyKey = false,
+  mayReadReplica = false,
+}: OperationSpec): JsonObject {
   const names: HeaderName[] = [
     "Request-Id",
     "Service-Version",
@@ -81,6 +86,7 @@ function successResponse({ success, isStream = false, acceptsIdempotencyKey = fa
     "RateLimit-Remaining",
     "RateLimit-Reset",
     ...(acceptsIdempotencyKey ? (["Idempotent-Replayed"] as const) : []),
+    ...(mayReadReplica ? (["Tributary-As-Of"] as const) : []),
   ];
   return {
     description: success.description,

@@ -29,6 +29,11 @@ export const RESPONSE_HEADERS = {
     description: "`true` when this is the stored response of an earlier request with the same Idempotency-Key.",
     schema: { type: "string", enum: ["true"] },
   },
+  "Tributary-As-Of": {
+    description:
+      "Of an answer from a copy of the database: it shows everything until this time. Without this header everything is shown.",
+    schema: { type: "string", format: "date-time" },
+  },
 } as const satisfies Record<string, JsonObject>;
 
 export type HeaderName = keyof typeof RESPONSE_HEADERS;

@@ -1,6 +1,7 @@
 import { readFeed } from "../../../event/listEvents.ts";
 import { CREATE_INTENTS, READ_EVENTS } from "../../../merchant/keys/scopes.ts";
 import { defineOperation } from "../../operation.ts";
+import { readFromReplica } from "../../reads/readFromReplica.ts";
 import { eventList } from "../../schema/records/event.ts";
 import { eventExample } from "../../schema/eventExamples.ts";
 import { pageQuery } from "../../schema/records/list.ts";
@@ -17,6 +18,7 @@ A filtered page reads at most 10,000 events, so it may be empty with \`has_more\
   isExtension: true,
   scopes: [CREATE_INTENTS, READ_EVENTS],
   perMinute: 120,
+  mayReadReplica: true,
   query: { after: feedQuery.after, limit: pageQuery.limit, type: feedQuery.type, intentId: feedQuery.intentId },
   success: {
     status: 200,
@@ -27,8 +29,10 @@ A filtered page reads at most 10,000 events, so it may be empty with \`has_more\
   faults: ["events_expired"],
   async handle(world, { account, query: { after, limit, type, intentId } }) {
     const types = parseTypes(type);
-    const page = await readFeed(world.db, { accountId: account.id, after: BigInt(after), limit, types, intentId });
+    const { result: page, asOf } = await readFromReplica(world, ({ db }) =>
+      readFeed(db, { accountId: account.id, after: BigInt(after), limit, types, intentId }),
+    );
     const { events: data, hasMore, nextAfter } = page;
-    return { status: 200, body: { object: "list", data, has_more: hasMore, next_cursor: nextAfter.toString() } };
+    return { status: 200, asOf, body: { object: "list", data, has_more: hasMore, next_cursor: nextAfter.toString() } };
   },
 });
