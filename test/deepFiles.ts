@@ -28,6 +28,7 @@ export const DEEP_FILES: Readonly<Record<string, number>> = {
   "test/failover/killedPrimary.test.ts": 45,
   "test/failover/lostEvents.test.ts": 45,
   "test/failover/replica.test.ts": 15,
+  "test/failover/restoredDump.test.ts": 30,
   "test/failover/schemas.test.ts": 40,
   "test/failover/upgrade.test.ts": 0,
   "test/http/sdkBundle.test.ts": 20,

@@ -17,6 +17,7 @@ import { lockIntents } from "../intent/store.ts";
 import { assignToSweeps } from "./observe/assignToSweeps.ts";
 import { isCrossing, prepareCrossing } from "./crossing/prepareCrossing.ts";
 import { findBalanceDisagreements } from "./agreement/findBalanceDisagreements.ts";
+import { hasReadSinceRewind } from "./agreement/hasReadSinceRewind.ts";
 import { settlementEvents } from "./settlementEvents.ts";
 import { afterFailedAttempt, type Settlement, type SettlementRow } from "./settlement.ts";
 import {
@@ -60,6 +61,7 @@ export async function submitSettlements(world: SubmitWorld, target: SubmitTarget
   const { caip2, sender } = target.chain;
   const due = await listDueSettlements(world.db, { chain: caip2, at: world.clock.now(), limit: DUE_MAX });
   if (due.length === 0 || !(await sender.isWithinFeeCeiling(world))) return 0;
+  if (!(await hasReadSinceRewind(world, target.chain))) return 0;
   const groups = [...groupByBatchKey(sender, due)].map(([key, group]) => ({ key, group }));
   const lanes = Map.groupBy(groups, laneOf);
   return sumOutcomes(await Promise.allSettled([...lanes.values()].map((lane) => submitLane(world, target, lane))));

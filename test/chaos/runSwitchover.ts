@@ -1,12 +1,9 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { renderCli, temporaryFolder } from "../support/cli.ts";
-import { EVENT_TYPES } from "../../src/event/event.ts";
 import { createDatabaseOn } from "../support/database.ts";
 import { startPatroniPair } from "../support/patroniPair.ts";
 import { startServerPair, type ServerPair } from "../support/serverPair.ts";
-import { MerchantClients, type AcknowledgedIntent } from "./merchants.ts";
+import { countRestoredFeeds, importKept } from "./importKept.ts";
+import { MerchantClients } from "./merchants.ts";
 import { Payers } from "./payers.ts";
 import { openChaosContext, waitUntilSettled, type ChaosContext } from "./runKills.ts";
 import { SeededRandom } from "./seededRandom.ts";
@@ -142,32 +139,6 @@ async function waitUntilLanded({ db }: ChaosContext): Promise<void> {
   const landed = () => db.root.selectFrom("settlement").select("id").where("status", "=", "landed").executeTakeFirst();
   const startedMs = performance.now();
   while ((await landed()) === undefined && performance.now() - startedMs < RETURN_MS_MAX) await delay(50);
-}
-
-/** Imports the responses of all creates, account by account, as an operator gets them from the merchants. */
-async function importKept({ db, installation, merchants }: ChaosContext, acknowledged: readonly AcknowledgedIntent[]) {
-  const present = await db.root.selectFrom("intent").select("id").execute();
-  const ids = new Set(present.map(({ id }) => id));
-  const forgotten = acknowledged.filter(({ intentId }) => !ids.has(intentId)).length;
-  const folder = temporaryFolder();
-  const said: string[] = [];
-  for (const merchant of merchants) {
-    const kept = acknowledged
-      .filter((intent) => intent.merchant === merchant)
-      .map(({ response }) => JSON.stringify(response));
-    const file = join(folder.path, "kept.jsonl");
-    writeFileSync(file, kept.join("\n"));
-    const args = ["intents", "import", file, "--account", merchant.accountId, "--config", installation.file];
-    const { code, out, err } = await renderCli(args, installation.environment);
-    said.push(`${code} ${out}${err}`);
-  }
-  folder.remove();
-  return { forgotten, imported: said.join("\n") };
-}
-
-async function countRestoredFeeds({ root }: ChaosContext["db"]): Promise<number> {
-  const events = root.selectFrom("event").select("id").where("type", "=", EVENT_TYPES["account.feed_restored"]);
-  return (await events.execute()).length;
 }
 
 type Refusal = { loadMs: number; isReady: () => Promise<boolean> };
