@@ -14,6 +14,7 @@ export const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   http: async () => (await import("./http.ts")).benchHttp(),
   outage: async () => (await import("./outage.ts")).benchOutage(),
   road: async () => (await import("./road.ts")).benchRoad(),
+  scale: async () => (await import("./scale.ts")).benchScale(),
   solana: async () => (await import("./solana.ts")).benchSolana(),
   size: async () => (await import("./size.ts")).benchSize(),
   strangers: async () => (await import("./strangers.ts")).benchStrangers(),

@@ -26,12 +26,19 @@ type CreateRequest = {
 const PAUSE_MS = 60;
 const ANSWER_MS_MAX = 10_000;
 
-export type RequestCounts = { sent: number; unanswered: number; refused: string[]; notFound: string[] };
+export type RequestCounts = {
+  sent: number;
+  unanswered: number;
+  refused: string[];
+  notFound: string[];
+  /** How long each acknowledged create took. */
+  createMs: number[];
+};
 
 export class MerchantClients {
   /** Acknowledged intents; clients of several services may share the list. */
   readonly acknowledged: AcknowledgedIntent[];
-  readonly counts: RequestCounts = { sent: 0, unanswered: 0, refused: [], notFound: [] };
+  readonly counts: RequestCounts = { sent: 0, unanswered: 0, refused: [], notFound: [], createMs: [] };
   #baseUrl: string;
   readonly #random: SeededRandom;
   readonly #pendingCreates = new Map<Merchant, CreateRequest>();
@@ -49,12 +56,12 @@ export class MerchantClients {
   }
 
   /** Creates and reads intents until aborted, also while the service is down. */
-  async run(merchant: Merchant, signal: AbortSignal): Promise<void> {
+  async run(merchant: Merchant, signal: AbortSignal, pauseMs = PAUSE_MS): Promise<void> {
     while (!signal.aborted) {
       await this.create(merchant);
       const known = this.#random.pick(this.acknowledged.filter((one) => one.merchant === merchant));
       if (known) await this.read(known);
-      await delay(PAUSE_MS * (1 + this.#random.below(10)), undefined, { signal }).catch(() => undefined);
+      await delay(pauseMs * (1 + this.#random.below(10)), undefined, { signal }).catch(() => undefined);
     }
   }
 
@@ -63,9 +70,10 @@ export class MerchantClients {
     const create = this.#pendingCreates.get(merchant) ?? this.#newCreateRequest(merchant);
     this.#pendingCreates.set(merchant, create);
     this.counts.sent += 1;
+    const startedMs = performance.now();
     const answer = await this.#request(merchant, "/api/v1/intents", create);
     // A rate limit or an outage leaves the create unanswered, so it is repeated later.
-    if (answer === undefined || answer.status === 429 || answer.status >= 500 || isInProgress(answer)) {
+    if (answer === undefined || answer.status === 429 || answer.status >= 500 || isUndecided(answer)) {
       this.counts.unanswered += 1;
       return;
     }
@@ -75,6 +83,7 @@ export class MerchantClients {
       return;
     }
     const { intentId, inboxAddress } = answer.body as { intentId: string; inboxAddress: Hex };
+    this.counts.createMs.push(performance.now() - startedMs);
     const { merchantReference: reference } = create.body;
     this.acknowledged.push({
       merchant,
@@ -132,7 +141,9 @@ export class MerchantClients {
   }
 }
 
-function isInProgress({ status, body }: { status: number; body: unknown }): boolean {
-  const code: unknown = Reflect.get(Object(Reflect.get(Object(body), "error")), "code");
-  return status === 409 && code === "request_in_progress";
+/** In progress, or read for too long, as on a machine without time, which is answered like a broken request. */
+function isUndecided({ status, body }: { status: number; body: unknown }): boolean {
+  const error: object = Object(Reflect.get(Object(body), "error"));
+  const [code, message] = [Reflect.get(error, "code"), String(Reflect.get(error, "message"))];
+  return (status === 409 && code === "request_in_progress") || (status === 400 && message.includes("took too long"));
 }

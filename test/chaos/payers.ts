@@ -12,6 +12,8 @@ export type PayersOptions = {
   acknowledged: readonly AcknowledgedIntent[];
   /** The average number of payments per reorg; no reorgs when absent. */
   reorgOnceIn?: number;
+  /** The shortest pause between two payments; the longest is six times as long. */
+  pauseMs?: number;
 };
 
 const PAUSE_MS = 80;
@@ -30,11 +32,11 @@ export class Payers {
 
   /** Pays inboxes until aborted. Payments that a reorg drops are not repeated. */
   async run(signal: AbortSignal): Promise<void> {
-    const { random, acknowledged, reorgOnceIn } = this.#options;
+    const { random, acknowledged, reorgOnceIn, pauseMs = PAUSE_MS } = this.#options;
     while (!signal.aborted) {
       if (acknowledged.length > 0) await this.pay(acknowledged[this.#pickIntentIndex()] ?? acknowledged[0]);
       if (reorgOnceIn !== undefined && random.oneIn(reorgOnceIn)) await this.reorg();
-      await delay(PAUSE_MS * (1 + random.below(6)), undefined, { signal }).catch(() => undefined);
+      await delay(pauseMs * (1 + random.below(6)), undefined, { signal }).catch(() => undefined);
     }
   }
 
