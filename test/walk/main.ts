@@ -34,6 +34,7 @@ const NOT_RUN: readonly (readonly [pattern: RegExp, reason: string])[] = [
     / --config | serve |^tributary serve|init my\.json/,
     "test/cli/{init,serve,operate,hub}.test.ts run it with chains of their own",
   ],
+  [/^(?:pg_dump|createdb) /, "`npm run newcomer` runs them on servers of its own"],
   [/ recover .*--rpc/, "`npm run drill` recovers from chains that it can reach"],
   [/ verify intent\.json/, "the bridges of the local world are in no published table: test/recover verifies"],
 ];
