@@ -120,6 +120,10 @@ export const API_PROMISES: readonly ApiPromise[] = [
   apiPromise("D35", "an account manages its webhook endpoints and their secrets, tests them and replays events"),
   apiPromise("D36", "events reach an endpoint at least once, in order per intent, over outages of days"),
   apiPromise("D37", "requests to merchants' URLs reach public addresses only"),
+  apiPromise(
+    "D52",
+    "what a copy of the database answers says how old it is, and nothing about one payment comes from it",
+  ),
   apiPromise("D55", "after lost commits a feed continues behind every sequence that was read"),
   apiPromise("D44", "operations declare their scopes, and a key has those that it was created with"),
 ];
