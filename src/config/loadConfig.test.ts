@@ -118,12 +118,6 @@ test("environment variables override the file, and PORT changes the default base
   const variables = { ...VARIABLES, TRIBUTARY_DATABASE_URL: "postgres://u:p@db/tributary", PORT: "9000" };
   const config = load(modifySample(["baseUrl", undefined]), variables);
   assert.deepEqual(config.database, { kind: "postgres", url: "postgres://u:p@db/tributary" });
-  const withCopy = { ...variables, TRIBUTARY_REPLICA_URL: "postgres://u:p@copy/tributary" };
-  const { database } = load(
-    modifySample(["database", { url: "postgres://x/y", replicaUrl: "postgres://z/y" }]),
-    withCopy,
-  );
-  assert.deepEqual(database, { ...config.database, replicaUrl: "postgres://u:p@copy/tributary" });
   assert.deepEqual(config.listen, { host: "127.0.0.1", port: 9000 });
   assert.equal(config.baseUrl, "http://127.0.0.1:9000");
   assert.equal(
@@ -308,16 +302,6 @@ const REJECTED_CONFIGS: [name: string, changes: [string, unknown][], sentence: R
     /^chains\[0\]\.maxFeePerGasGwei: "0\.0000000001" /,
   ],
   ["no database", [["database", undefined]], /^database: missing; set TRIBUTARY_DATABASE_URL/],
-  [
-    "a copy of the embedded database",
-    [["database", { directory: "z", replicaUrl: "postgres://x/y" }]],
-    /^database\.replicaUrl: the embedded/,
-  ],
-  [
-    "a copy at an unsupported address",
-    [["database", { url: "postgres://x/y", replicaUrl: "mysql://u:secret@db/x" }]],
-    /^database\.replicaUrl: the value is not accepted/,
-  ],
   ["two databases", [["database", { url: "postgres://x/y", directory: "z" }]], /^database: give either/],
   [
     "an unsupported database",

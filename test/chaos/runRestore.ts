@@ -173,9 +173,3 @@ async function listEmptyTransactions({ client, hub }: TestChain, firstBlock: big
   }
   return empty;
 }
-
-/** Whether nothing was lost, repeated or left. */
-export function isSoundRestore(report: RestoreReport): boolean {
-  const { lost, duplicated, ledger, unsettled, exitCode, emptyTransactions } = report;
-  return [...lost, ...duplicated, ...ledger].length + unsettled + emptyTransactions.length === 0 && exitCode === 0;
-}

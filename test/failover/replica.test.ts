@@ -147,8 +147,8 @@ describe("a copy of the database for readers", () => {
   });
 });
 
-async function askOn({ urlOf }: ServerPair["standby"], text: string): Promise<string> {
-  const client = new pg.Client({ connectionString: urlOf("postgres") });
+async function askOn(server: ServerPair["standby"], text: string): Promise<string> {
+  const client = new pg.Client({ connectionString: server.urlOf("postgres") });
   await client.connect();
   try {
     const { rows } = await client.query<Record<string, unknown>>(text);
