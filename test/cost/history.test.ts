@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { startOwnServer } from "../support/database.ts";
-import { isDeepRun } from "../support/runNumber.ts";
+import { isDeepRun, onlyDeep } from "../support/runNumber.ts";
 import { assertAllChecks } from "../support/ledgerAssertions.ts";
 import type { PostgresServer } from "../support/postgres.ts";
 import { openCostWorld } from "./costWorld.ts";
@@ -34,7 +34,7 @@ before(async () => {
 });
 after(() => server.remove());
 
-test("copied history passes every audit", async () => {
+test("copied history passes every audit", { skip: onlyDeep }, async () => {
   const world = await openCostWorld(server, { name: "audited", payments: 40, intents: 10 });
   await assertAllChecks(world.road.world.db);
   await world.close();

@@ -209,7 +209,7 @@ test(
 
 test(
   "a browser whose owner blocks cookies and storage follows the payment",
-  { skip: skipWithoutSettings },
+  { skip: skipWithoutSettings || onlyDeep },
   async () => {
     const created = await merchant.createIntent({ priceUnits: PRICE, oneTime: true });
     const folder = temporaryFolder();

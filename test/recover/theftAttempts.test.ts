@@ -143,6 +143,12 @@ describe("an attacker with the operator's keys and the database", () => {
     return { atInbox, atPayout, atFee, lost: await balanceOf(dusd.address, inbox) };
   }
 
+  async function holdsEverything(): Promise<boolean> {
+    const { usdc, dusd } = road.chain;
+    const held = await Promise.all([usdc, dusd].map(({ address }) => road.chain.balanceOf(address, inbox)));
+    return held[0] === PAID && held[1] === LOST;
+  }
+
   test("no call of any function of hub, inbox or adapter sends a unit elsewhere", async () => {
     const { client, usdc, dusd } = road.chain;
     const attempts = [
@@ -160,6 +166,8 @@ describe("an attacker with the operator's keys and the database", () => {
     let snapshot = await client.snapshot();
     for (const { name, to, data } of attempts) {
       await sendCalls(client, operator, [{ to, data, gasLimit: GAS_LIMIT }]);
+      // Most calls leave the inbox as it was: then nothing has gone anywhere.
+      if (await holdsEverything()) continue;
       const now = await readBalances();
       assert.equal(
         now.atInbox + now.atPayout + now.atFee,
@@ -167,13 +175,13 @@ describe("an attacker with the operator's keys and the database", () => {
         `${name} ${data}`,
       );
       assert.equal(now.lost, LOST, `${name} ${data}`);
-      if (now.atPayout === start.atPayout) continue;
       const fee = (PAID * BigInt(terms.feeBps)) / 10_000n;
       assert.equal(now.atFee - start.atFee, fee, `${name} ${data}`);
       truePayments += 1;
       await client.revert({ id: snapshot });
       snapshot = await client.snapshot();
     }
+    assert.deepEqual(await readBalances(), start);
     assert.ok(truePayments >= 3, "settle, settleMany, settleNetted and receiveAndSettle do pay, with the true terms");
   });
 

@@ -218,7 +218,7 @@ describe("paying on Solana and settling on an EVM chain", () => {
     assert.ok((await movements(intent)).every(({ explained_by }) => explained_by === null));
   });
 
-  test("a process that begins anew before every step lands it once", async () => {
+  test("a process that begins anew before every step lands it once", { skip: onlyDeep }, async () => {
     const intent = await road.create();
     const inbox = await road.issue(intent);
     road.pay(inbox, 30n * USDC);
@@ -246,7 +246,7 @@ describe("paying on Solana and settling on an EVM chain", () => {
     },
   );
 
-  test("while the bridge's service is silent the payment counts, and it lands later", async () => {
+  test("while the bridge's service is silent the payment counts, and it lands later", { skip: onlyDeep }, async () => {
     const intent = await road.create({ priceUnits: 10_000_000, oneTime: true });
     const inbox = await road.issue(intent);
     road.attestation.setAnswering(false);
