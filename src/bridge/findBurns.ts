@@ -7,7 +7,7 @@ import { listInboxesOnChain } from "../intent/inboxStore.ts";
 import { warnRepeated } from "../kernel/alarm/repeatedWarning.ts";
 import { backoffMs, addMs } from "../kernel/clock.ts";
 import { SEARCH_PAUSE_MS, searchInbox } from "../watch/reconcile/searchDifference.ts";
-import type { WatchWorld } from "../watch/store/applySegment.ts";
+import type { WatchWorld } from "../watch/watchWorld.ts";
 import {
   AWAITED_WAIT_MS_MAX,
   claimAwaitedBurn,

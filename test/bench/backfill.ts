@@ -10,7 +10,7 @@ import type { Db } from "../../src/db/database.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { createWake } from "../../src/kernel/wake.ts";
 import { watchChain } from "../../src/watch/follow/watchChain.ts";
-import type { WatchWorld } from "../../src/watch/store/applySegment.ts";
+import type { WatchWorld } from "../../src/watch/watchWorld.ts";
 import { databases, openTestDatabase } from "../support/database.ts";
 import { stationWorld } from "../support/stationWorld.ts";
 import { resetRecordedState, insertInboxes } from "./detect/inboxes.ts";

@@ -13,11 +13,11 @@ export const mutants: readonly Mutant[] = [
     bug: "The reread of a final block does not add transfers that a provider first omitted.",
     patches: [
       {
-        path: "src/watch/reread/rereadFinal.ts",
-        search:
-          "const rewritten = await writeMovements(tx, { chain: chain.caip2, located: canonical, revision, at, immutableUpTo });",
-        replace:
-          "const rewritten = await writeMovements(tx, { chain: chain.caip2, located: [], revision, at, immutableUpTo });",
+        path: "src/watch/record/recordMovements.ts",
+        search: `  const immutableUpTo = from.reread_number;
+  const rows = await writeMovements(tx, { chain: caip2, located: standing, revision, at, immutableUpTo });`,
+        replace: `  const immutableUpTo = from.reread_number;
+  const rows = await writeMovements(tx, { chain: caip2, located: [], revision, at, immutableUpTo });`,
       },
     ],
   },

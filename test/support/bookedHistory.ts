@@ -12,7 +12,8 @@ import { systemClock } from "../../src/kernel/clock.ts";
 import { ProcessMemory } from "../../src/kernel/processMemory.ts";
 import { createWake } from "../../src/kernel/wake.ts";
 import { movementKey, type Direction, type LocatedTransfer } from "../../src/watch/movement.ts";
-import { applySegment, type WatchWorld } from "../../src/watch/store/applySegment.ts";
+import { recordMovements } from "../../src/watch/record/recordMovements.ts";
+import type { WatchWorld } from "../../src/watch/watchWorld.ts";
 import { bookMovements, bookRevision, isBookingComplete } from "../../src/watch/store/bookMovements.ts";
 import {
   claimRevision,
@@ -223,7 +224,8 @@ export class BookedHistory {
     for (const { transfer } of reported) this.#reported.delete(movementKey(transfer));
     const located = reported.filter(({ isWithheld }) => !isWithheld).map(({ transfer }) => transfer);
     for (const transfer of located) this.#reported.add(movementKey(transfer));
-    await applySegment(this.#world, this.#chain, {
+    await recordMovements(this.#world, this.#chain, {
+      kind: "segment",
       from,
       ancestorNumber: ancestor.number,
       to: this.#head(),

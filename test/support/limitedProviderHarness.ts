@@ -11,7 +11,7 @@ import type { Caip2 } from "../../src/kernel/caip.ts";
 import { addMs, systemClock } from "../../src/kernel/clock.ts";
 import { createWake } from "../../src/kernel/wake.ts";
 import { ProcessMemory } from "../../src/kernel/processMemory.ts";
-import type { WatchWorld } from "../../src/watch/store/applySegment.ts";
+import type { WatchWorld } from "../../src/watch/watchWorld.ts";
 import { watchChain } from "../../src/watch/follow/watchChain.ts";
 import { FakeChain, type FakeTransfer } from "./fakeChain.ts";
 import { openFakeProvider, type FakeProvider, type ProviderProfile } from "./fakeProvider.ts";

@@ -2,7 +2,7 @@ import type { Chain } from "../../src/chain/chain.ts";
 import { lastFinality } from "../../src/watch/follow/confirmFinality.ts";
 import { lastReread } from "../../src/watch/reread/rereadFinal.ts";
 import { watchChain, type WatchOutcome } from "../../src/watch/follow/watchChain.ts";
-import type { WatchWorld } from "../../src/watch/store/applySegment.ts";
+import type { WatchWorld } from "../../src/watch/watchWorld.ts";
 
 /** A poll that reads finality, and final blocks a second time, as one long after the last. */
 export function watchNow(world: WatchWorld, chain: Chain): Promise<WatchOutcome> {

@@ -13,7 +13,7 @@ import { systemClock } from "../../src/kernel/clock.ts";
 import { createWake } from "../../src/kernel/wake.ts";
 import { ProcessMemory } from "../../src/kernel/processMemory.ts";
 import type { MovementRow } from "../../src/watch/movement.ts";
-import type { WatchWorld } from "../../src/watch/store/applySegment.ts";
+import type { WatchWorld } from "../../src/watch/watchWorld.ts";
 import { watchChain, type WatchOutcome } from "../../src/watch/follow/watchChain.ts";
 import { waitUntilMined, type ContractCall } from "../../src/dev/chains/devClient.ts";
 import { transferCall } from "../../src/dev/chains/tokens.ts";

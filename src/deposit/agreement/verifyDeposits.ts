@@ -5,7 +5,7 @@ import { RETENTION_DEFAULT } from "../../config/retention.ts";
 import { isolateIntents } from "../../handover/isolateIntents.ts";
 import { lockIntents } from "../../intent/store.ts";
 import { addMs, DAY_MS } from "../../kernel/clock.ts";
-import { orphanDeniedMovement } from "../../watch/providers/orphanDeniedMovement.ts";
+import { recordMovements } from "../../watch/record/recordMovements.ts";
 import { verifyWithProvider } from "../../watch/providers/verifyWithProvider.ts";
 import type { World } from "../../world.ts";
 import {
@@ -113,7 +113,7 @@ async function resolveVerification(world: VerifyWorld, round: VerificationRound)
     for (const vote of round.votes)
       if ("testimony" in vote && vote.testimony.verdict === "confirms")
         chain.providers.coolDown(vote.provider, COOLDOWN_MS);
-    await orphanDeniedMovement(world, chain, verification.movement);
+    await recordMovements(world, chain, { kind: "denied", movement: verification.movement });
   }
   if (result.after.status !== result.before.status || result.outcome === "agreed") world.wake.notify("events");
 }

@@ -6,7 +6,7 @@ import { lockIntents } from "../../intent/store.ts";
 import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 import { addMs, DAY_MS } from "../../kernel/clock.ts";
 import type { MovementRow } from "../../watch/movement.ts";
-import { orphanDeniedMovement } from "../../watch/providers/orphanDeniedMovement.ts";
+import { recordMovements } from "../../watch/record/recordMovements.ts";
 import { verifyLegsWithProvider } from "../../watch/providers/verifyWithProvider.ts";
 import { isolateIntents } from "../../handover/isolateIntents.ts";
 import type { World } from "../../world.ts";
@@ -104,7 +104,7 @@ async function resolveRound(world: VerifySweepsWorld, chain: Chain, round: Sweep
       chain.providers.coolDown(vote.provider, COOLDOWN_MS);
   for (const index of denied) {
     const leg = round.legs[index];
-    if (leg !== undefined) await orphanDeniedMovement(world, chain, leg);
+    if (leg !== undefined) await recordMovements(world, chain, { kind: "denied", movement: leg });
   }
 }
 

@@ -6,9 +6,7 @@ import { array } from "../../db/parameters.ts";
 import { lockIntents } from "../../intent/store.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import { addMs } from "../../kernel/clock.ts";
-import { writeSuspended } from "../../watch/store/awaitedBurnStore.ts";
-import { bookRevision } from "../../watch/store/bookMovements.ts";
-import { claimRevision, writeSuspense } from "../../watch/store/store.ts";
+import { recordSuspense } from "../../watch/record/recordSuspense.ts";
 import type { World } from "../../world.ts";
 import { isOpenSettlement } from "../../deposit/openSettlement.ts";
 
@@ -55,19 +53,17 @@ async function changeSuspense(
 ): Promise<readonly Mint[]> {
   if (mints.length === 0) return [];
   return db.transaction(async (tx) => {
-    const cursor = await claimRevision(tx, settleChain);
-    if (cursor === undefined) return [];
     const intentIds = [...new Set(mints.map(({ intentId }) => intentId))];
-    await lockIntents(tx, intentIds);
-    // A settlement that is on its way lands first, because its sweep may have moved the mint.
-    const busy = isSuspended ? new Set<string>() : await lockSubmitted(tx, settleChain, intentIds);
-    const changed = mints.filter(({ intentId }) => !busy.has(intentId));
-    if (changed.length === 0) return [];
-    const mintIds = changed.map(({ mintId }) => mintId);
-    await writeSuspense(tx, mintIds, { in_suspense: isSuspended, revision: cursor.revision });
-    await writeSuspended(tx, mintIds, isSuspended ? at : undefined);
-    await bookRevision(tx, { chain: settleChain, cursor, at });
-    await refreshHoldings(tx, intentIds);
+    let changed: readonly Mint[] = [];
+    const lockMints = async () => {
+      await lockIntents(tx, intentIds);
+      // A settlement that is on its way lands first, because its sweep may have moved the mint.
+      const busy = isSuspended ? new Set<string>() : await lockSubmitted(tx, settleChain, intentIds);
+      changed = mints.filter(({ intentId }) => !busy.has(intentId));
+      return changed.map(({ mintId }) => mintId);
+    };
+    await recordSuspense(tx, { chain: settleChain, isSuspended, at, lockMints });
+    if (changed.length > 0) await refreshHoldings(tx, intentIds);
     return changed;
   });
 }

@@ -7,7 +7,7 @@ import { addMs } from "../../kernel/clock.ts";
 import { advancePass, claimPass } from "../reconcile/balanceStore.ts";
 import { compareInboxes } from "../reconcile/compareInboxes.ts";
 import { readPassPage, type ComparedInbox } from "../reconcile/passPages.ts";
-import type { WatchWorld } from "../store/applySegment.ts";
+import type { WatchWorld } from "../watchWorld.ts";
 import { passOrder } from "./passOrder.ts";
 import { explainBalances } from "./explainBalances.ts";
 

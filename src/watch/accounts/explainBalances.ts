@@ -5,7 +5,7 @@ import { warnRepeated } from "../../kernel/alarm/repeatedWarning.ts";
 import type { ComparedBalance } from "../reconcile/comparedBalance.ts";
 import { isDifferent } from "../reconcile/compareInboxes.ts";
 import { explainableDifferences, resolveEqual, storeDifference } from "../reconcile/reconcileBalances.ts";
-import type { WatchWorld } from "../store/applySegment.ts";
+import type { WatchWorld } from "../watchWorld.ts";
 import type { KnownBlock } from "../store/store.ts";
 import { findDeposits, type FoundDeposits } from "./findDeposits.ts";
 import { nameOmittingProviders } from "./nameFaultyProviders.ts";

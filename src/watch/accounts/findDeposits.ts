@@ -9,8 +9,8 @@ import { blocksIn, type BlockSpan } from "../blockTime.ts";
 import { isRangeTooLarge } from "../catchUp/readRange.ts";
 import type { MovementRow } from "../movement.ts";
 import type { ComparedBalance } from "../reconcile/comparedBalance.ts";
-import { applyFoundTransfers } from "../reread/rescan.ts";
-import type { WatchWorld } from "../store/applySegment.ts";
+import { recordFound } from "../search/recordFound.ts";
+import type { WatchWorld } from "../watchWorld.ts";
 import type { KnownBlock } from "../store/store.ts";
 
 /**
@@ -68,8 +68,7 @@ async function recordRange(
   const known =
     incoming.length === 0 ? new Set() : await listKnownTransfers(world.db, { chain: chain.caip2, balance, ...read });
   const transfers = incoming.filter((transfer) => !known.has(keyOf(transfer)));
-  const recorded =
-    transfers.length === 0 ? [] : await applyFoundTransfers(world, chain, { transfers, isOnlyIncoming: true });
+  const recorded = transfers.length === 0 ? [] : await recordFound(world, chain, { transfers, isOnlyIncoming: true });
   return { readTo: read.toBlock, recorded };
 }
 

@@ -17,7 +17,7 @@ import {
 } from "../../../test/support/watcher.ts";
 import { upsertViewHints } from "../../view/store.ts";
 import { preparePasses } from "../reconcile/reconcileBalances.ts";
-import type { WatchWorld } from "../store/applySegment.ts";
+import type { WatchWorld } from "../watchWorld.ts";
 import { findCursor } from "../store/store.ts";
 import { followAccounts, searchAccounts } from "./followAccounts.ts";
 import { onlyDeep } from "../../../test/support/runNumber.ts";

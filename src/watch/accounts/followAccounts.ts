@@ -7,7 +7,7 @@ import { advancePass, claimPass, type BalancePass } from "../reconcile/balanceSt
 import { compareInboxes } from "../reconcile/compareInboxes.ts";
 import { readPassPage } from "../reconcile/passPages.ts";
 import { searchDifferences } from "../reconcile/reconcileBalances.ts";
-import type { WatchWorld } from "../store/applySegment.ts";
+import type { WatchWorld } from "../watchWorld.ts";
 import { viewing } from "../wakes.ts";
 import { skipUnreadable } from "../unreadable/acceptUnreadable.ts";
 import { compareOtherTokens, compareViewedOtherTokens } from "./compareOtherTokens.ts";

@@ -5,8 +5,9 @@ import { addMs } from "../../kernel/clock.ts";
 import { isRangeTooLarge } from "../catchUp/readRange.ts";
 import { movementPlace, type InboxTransfer } from "../movement.ts";
 import { advancePass, claimPass } from "../reconcile/balanceStore.ts";
-import { applyFoundTransfers } from "../reread/rescan.ts";
-import { matchInboxesInDatabase, type WatchWorld } from "../store/applySegment.ts";
+import { recordFound } from "../search/recordFound.ts";
+import { matchInboxesInDatabase } from "../inboxes/locateTransfers.ts";
+import type { WatchWorld } from "../watchWorld.ts";
 import { listMovementsBetween } from "../store/chainReads.ts";
 import { findCursor } from "../store/store.ts";
 import { lowestOf } from "../../kernel/extremes.ts";
@@ -87,7 +88,7 @@ async function recordMissing(world: WatchWorld, chain: Chain, range: BlockRange)
   if (unrecorded.length === 0) return;
   const chainTxs = new Set(unrecorded.map(({ chainTx }) => chainTx));
   const transfers = missing.filter(({ chainTx }) => chainTxs.has(chainTx));
-  const written = await applyFoundTransfers(world, chain, { transfers });
+  const written = await recordFound(world, chain, { transfers });
   if (written.length > 0)
     world.log.warn(
       { chain: chain.caip2, recorded: written.length },

@@ -13,7 +13,9 @@ import {
   readFilteredRange,
   type FilteredRange,
 } from "./readRange.ts";
-import { inboxFilter, applySegment, type ChainSegment, type WatchWorld } from "../store/applySegment.ts";
+import { inboxFilter } from "../inboxes/locateTransfers.ts";
+import { recordMovements, type ChainSegment } from "../record/recordMovements.ts";
+import type { WatchWorld } from "../watchWorld.ts";
 import type { KnownBlock } from "../store/store.ts";
 import { trackSoundness } from "../providers/trackSoundness.ts";
 import { logCatchUp } from "./logCatchUp.ts";
@@ -53,7 +55,11 @@ export async function catchUp(
       if (found.length === 0) break;
       const linked = linkedRanges(found, at);
       const to = linked.at(-1)?.end ?? at;
-      if (linked.length > 0 && !(await applySegment(world, chain, mergeRanges(linked, { from: at, to })))) break;
+      if (
+        linked.length > 0 &&
+        !(await recordMovements(world, chain, { kind: "segment", ...mergeRanges(linked, { from: at, to }) }))
+      )
+        break;
       at = to;
       if (linked.length < found.length)
         throw new ProviderFailed(

@@ -2,7 +2,7 @@ import type { Chain } from "../../chain/chain.ts";
 import { perChain } from "../perChain.ts";
 import { computePace, computePercent, type ProgressSample } from "./pace.ts";
 import type { World } from "../../world.ts";
-import type { WatchWorld } from "../store/applySegment.ts";
+import type { WatchWorld } from "../watchWorld.ts";
 
 // After an outage, operators want to know the remaining time. A catch-up of a few seconds is not logged.
 

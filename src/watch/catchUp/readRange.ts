@@ -6,9 +6,9 @@ import {
   type RangeSuggestion,
   type TransactionProof,
   type FilteredTransfers,
-  type AddressFilter,
   type Transfer,
 } from "../../chain/reader.ts";
+import type { InboxFilter } from "../inboxes/locateTransfers.ts";
 import {
   filterInboxTransfers,
   assignIdentities,
@@ -62,7 +62,6 @@ export type FilteredRange = {
   located: readonly LocatedTransfer[];
   scannedCount: number;
 };
-export type InboxFilter = AddressFilter & { has(address: string): boolean };
 
 /** Reads a range's transfers of known inboxes in two requests: the logs, then the end block and the proofs. */
 export async function readFilteredRange(

@@ -2,7 +2,6 @@ import { watchedTokens } from "../../catalog/catalog.ts";
 import { isReadByAccounts, type Chain } from "../../chain/chain.ts";
 import { perChain } from "../perChain.ts";
 import { ProviderFailed, type BlockRef, type ChainReader } from "../../chain/reader.ts";
-import { bookRevision } from "../store/bookMovements.ts";
 import {
   findSuspectBlocks,
   enqueueRecheck,
@@ -13,16 +12,12 @@ import {
 import { comparedProviders, objectingProviders } from "../providers/headHold.ts";
 import { filterInboxTransfers, type LocatedTransfer } from "../movement.ts";
 import { postponeDust } from "../postponed/postponeDust.ts";
-import {
-  afterCommit,
-  inboxFilter,
-  locateWithProvider,
-  type ChainSegment,
-  type WatchWorld,
-} from "../store/applySegment.ts";
+import { recordMovements } from "../record/recordMovements.ts";
+import { inboxFilter, locateWithProvider } from "../inboxes/locateTransfers.ts";
+import type { WatchWorld } from "../watchWorld.ts";
 import { headsTopic, viewing, watchTopic } from "../wakes.ts";
 import { followedChain } from "./followedChain.ts";
-import { advanceCursor, advanceCursorWithNew, findCursor, type KnownBlock } from "../store/store.ts";
+import { findCursor, type KnownBlock } from "../store/store.ts";
 
 // The fast path for a block that a provider pushed: its transfers are read by hash and recorded at once. The next poll
 // covers everything else (a gap, a reorg, blocks from another process), so it needs no pushed heads.
@@ -57,7 +52,7 @@ export async function followHeads(world: WatchWorld, chain: Chain, heads: readon
   const found = await readHeads(world, chain, blocks);
   if (found === undefined) return "unfit";
   const segment = { from, ancestorNumber: from.number, to, blocks, located: found.located };
-  if (!(await applyPushedHeads(world, chain, segment))) {
+  if (!(await recordMovements(world, chain, { kind: "pushed", ...segment }))) {
     await reloadCursor(world, chain);
     return "unfit";
   }
@@ -66,30 +61,6 @@ export async function followHeads(world: WatchWorld, chain: Chain, heads: readon
   followed.lastBlockAtMs = world.clock.monotonicMs();
   followed.isBookingDue = true;
   return isComplete ? "recorded" : "unfit";
-}
-
-/**
- * Records blocks without booking them; the next poll books them. Corrects the postings of transactions that moved to
- * another block at once.
- */
-async function applyPushedHeads(world: WatchWorld, chain: Chain, segment: ChainSegment): Promise<boolean> {
-  const at = world.clock.now();
-  const advance = { chain: chain.caip2, ...segment, at };
-  // New transfers only, the common case, are a single statement.
-  const added = await advanceCursorWithNew(world.db.root, advance);
-  const recorded = added
-    ? { reversedCount: 0, writtenCount: added.writtenCount }
-    : await world.db.transaction(async (tx) => {
-        const state = await advanceCursor(tx, advance);
-        const hasChangedMovement = state?.hasChangedMovement === true;
-        const reversedCount = hasChangedMovement
-          ? await bookRevision(tx, { chain: chain.caip2, cursor: state, at })
-          : 0;
-        return state && { reversedCount, writtenCount: state.writtenCount };
-      });
-  if (recorded === undefined) return false;
-  await afterCommit(world, chain, { ...recorded, located: segment.located });
-  return true;
 }
 
 /** Reads the cursor again, so that the next head is compared with its current position. */

@@ -4,7 +4,7 @@ import { ProviderFailed, type BlockRef, type ChainReader } from "../../chain/rea
 import type { Db } from "../../db/database.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import { blocksIn, type BlockSpan } from "../blockTime.ts";
-import type { WatchWorld } from "../store/applySegment.ts";
+import type { WatchWorld } from "../watchWorld.ts";
 import { insertCursor } from "../store/store.ts";
 
 /** Headers are stored from below the start: an early reorg may reach below it and needs a known ancestor. */

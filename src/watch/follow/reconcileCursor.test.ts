@@ -12,7 +12,7 @@ import type { Caip2 } from "../../kernel/caip.ts";
 import { createWake } from "../../kernel/wake.ts";
 import { ProcessMemory } from "../../kernel/processMemory.ts";
 import { followHeads } from "./followHeads.ts";
-import type { WatchWorld } from "../store/applySegment.ts";
+import type { WatchWorld } from "../watchWorld.ts";
 import { watchChain } from "./watchChain.ts";
 
 // Chains of headers without transfers, so that any provider can serve whole forks; other tests cover transfers.

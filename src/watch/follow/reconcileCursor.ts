@@ -3,7 +3,8 @@ import type { ChainReader } from "../../chain/reader.ts";
 import { comparedProviders, logHeadHold, type ComparedProviders, type Objection } from "../providers/headHold.ts";
 import { followedChain } from "./followedChain.ts";
 import { pollProviders, type ProviderComparison } from "../providers/pollProviders.ts";
-import { applySegment, type WatchWorld } from "../store/applySegment.ts";
+import { recordMovements } from "../record/recordMovements.ts";
+import type { WatchWorld } from "../watchWorld.ts";
 import { listKnownBlocks } from "../store/chainReads.ts";
 import { type KnownBlock } from "../store/store.ts";
 import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
@@ -136,7 +137,7 @@ async function rewindToProviders(
     return undefined;
   }
   const segment = { from: cursor, ancestorNumber: ancestor.number, to: ancestor, blocks: [], located: [] };
-  if (!(await applySegment(world, chain, segment))) return undefined;
+  if (!(await recordMovements(world, chain, { kind: "segment", ...segment }))) return undefined;
   for (const { provider } of agreeing) chain.providers.coolDown(provider, COOLDOWN_MS);
   compared.objections = new Map();
   followedChain(world, chain).lastBlockAtMs = world.clock.monotonicMs();

@@ -11,7 +11,9 @@ import { catchUp } from "../catchUp/catchUp.ts";
 import { confirmFinality, isFinalityDue } from "./confirmFinality.ts";
 import { enqueueRecheck } from "../reread/recheckSuspectBlocks.ts";
 import { blocksIn, DEEPEST_REORG, nearBlocks, refreshBlockTime, SHALLOW_REORG } from "../blockTime.ts";
-import { locateInboxTransfers, applySegment, type WatchWorld } from "../store/applySegment.ts";
+import { locateInboxTransfers } from "../inboxes/locateTransfers.ts";
+import { recordMovements } from "../record/recordMovements.ts";
+import type { WatchWorld } from "../watchWorld.ts";
 import { reconcileCursor } from "./reconcileCursor.ts";
 import { pollProviders } from "../providers/pollProviders.ts";
 import { trackSoundness } from "../providers/trackSoundness.ts";
@@ -157,7 +159,7 @@ async function applyBranch(
       const { ancestor, blocks, located, suspects } = branch;
       const to = blocks.at(-1) ?? ancestor;
       const segment = { from: cursor, ancestorNumber: ancestor.number, to, blocks, located };
-      if (!(await applySegment(world, chain, segment))) return false;
+      if (!(await recordMovements(world, chain, { kind: "segment", ...segment }))) return false;
       enqueueRecheck(world, chain, suspects);
       return true;
     }
@@ -165,7 +167,7 @@ async function applyBranch(
       const { ancestor, head } = branch;
       if (ancestor.number < cursor.number) {
         const segment = { from: cursor, ancestorNumber: ancestor.number, to: ancestor, blocks: [], located: [] };
-        if (!(await applySegment(world, chain, segment))) return false;
+        if (!(await recordMovements(world, chain, { kind: "segment", ...segment }))) return false;
       }
       await catchUp(world, chain, { cursor: ancestor, headNumber: head.number });
       return true;

@@ -4,8 +4,10 @@ import type { Chain } from "../../chain/chain.ts";
 import type { Transfer } from "../../chain/reader.ts";
 import { array } from "../../db/parameters.ts";
 import { computeRereadLimit } from "../reread/rereadFinal.ts";
-import { applyFoundTransfers } from "../reread/rescan.ts";
-import { matchInboxesInDatabase, wakeBlockConsumers, type WatchWorld } from "../store/applySegment.ts";
+import { recordFound } from "../search/recordFound.ts";
+import { matchInboxesInDatabase } from "../inboxes/locateTransfers.ts";
+import { wakeBlockConsumers } from "../wakes.ts";
+import type { WatchWorld } from "../watchWorld.ts";
 import { listHashesAt } from "../store/chainReads.ts";
 import { findCursor } from "../store/store.ts";
 import { listUnreadableTxs } from "../unreadable/unreadableStore.ts";
@@ -44,7 +46,7 @@ export async function recordPostponed(world: WatchWorld, chain: Chain, ending?: 
     if (ending?.aborted) return false;
     const startedMs = world.clock.monotonicMs();
     const transfers = chainTxs.flatMap((chainTx) => transfersOf.get(chainTx) ?? []);
-    await applyFoundTransfers(world, chain, { transfers, isOnlyIncoming: true });
+    await recordFound(world, chain, { transfers, isOnlyIncoming: true });
     const ended = await listEnded(world, chain, { chainTxs, transfers, mayComeBack });
     await deletePostponed(world.db, { chain: caip2, blockNumber, chainTxs: ended });
     if (ended.length > 0) {

@@ -1,6 +1,6 @@
 import type { Chain } from "../../chain/chain.ts";
 import { perChain } from "../perChain.ts";
-import type { WatchWorld } from "../store/applySegment.ts";
+import type { WatchWorld } from "../watchWorld.ts";
 
 // While a provider objects to the recorded chain, pushed heads are ignored: reconcileCursor resolves the objection at
 // poll intervals. That costs the latency advantage of websockets, so it is logged.

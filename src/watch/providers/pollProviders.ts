@@ -2,7 +2,7 @@ import type { Chain } from "../../chain/chain.ts";
 import { readBlocksAt, type BlockRef, type ChainReader } from "../../chain/reader.ts";
 import { BEHIND } from "../behind.ts";
 import { blocksIn } from "../blockTime.ts";
-import type { WatchWorld } from "../store/applySegment.ts";
+import type { WatchWorld } from "../watchWorld.ts";
 import { listKnownBlocks } from "../store/chainReads.ts";
 import { type KnownBlock } from "../store/store.ts";
 

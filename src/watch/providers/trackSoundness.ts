@@ -1,7 +1,7 @@
 import type { Chain } from "../../chain/chain.ts";
 import { perChain } from "../perChain.ts";
 import { ProviderFailed, type ChainReader } from "../../chain/reader.ts";
-import type { WatchWorld } from "../store/applySegment.ts";
+import type { WatchWorld } from "../watchWorld.ts";
 import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 
 // Near the head a provider's answers fail to fit for seconds: a node behind the same name lags by a block, or switches

@@ -7,7 +7,7 @@ import { array } from "../../db/parameters.ts";
 import { assetSql } from "../../ledger/assetSql.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import { blocksIn, PROVIDER_LAG, type BlockSpan } from "../blockTime.ts";
-import type { WatchWorld } from "../store/applySegment.ts";
+import type { WatchWorld } from "../watchWorld.ts";
 import { listKnownBlocks } from "../store/chainReads.ts";
 import { findCursor, type CursorRow, type KnownBlock } from "../store/store.ts";
 import type { ComparedBalance } from "./comparedBalance.ts";

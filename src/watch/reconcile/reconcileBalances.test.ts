@@ -15,7 +15,7 @@ import {
   transferFromAddress,
   type NodeOverride,
 } from "../../../test/support/watcher.ts";
-import type { WatchWorld } from "../store/applySegment.ts";
+import type { WatchWorld } from "../watchWorld.ts";
 import { findCursor } from "../store/store.ts";
 import { listPasses } from "./balanceStore.ts";
 import { preparePasses, reconcileBalances } from "./reconcileBalances.ts";

@@ -1,7 +1,7 @@
 import { isReadByAccounts, type Chain } from "../../chain/chain.ts";
 import { perChain } from "../perChain.ts";
 import { addMs } from "../../kernel/clock.ts";
-import type { WatchWorld } from "../store/applySegment.ts";
+import type { WatchWorld } from "../watchWorld.ts";
 import {
   advancePass,
   claimDifference,

@@ -8,8 +8,8 @@ import { addMs } from "../../kernel/clock.ts";
 import { isRangeTooLarge } from "../catchUp/readRange.ts";
 import { findBlockBefore } from "../follow/initializeCursor.ts";
 import type { MovementRow } from "../movement.ts";
-import { applyFoundTransfers } from "../reread/rescan.ts";
-import type { WatchWorld } from "../store/applySegment.ts";
+import { recordFound } from "../search/recordFound.ts";
+import type { WatchWorld } from "../watchWorld.ts";
 import { advanceSearch, type BalanceDifference } from "./balanceStore.ts";
 import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 
@@ -31,7 +31,7 @@ export async function searchDifference(
   world: WatchWorld,
   chain: Chain,
   difference: BalanceDifference,
-): Promise<MovementRow[]> {
+): Promise<readonly MovementRow[]> {
   const { recorded, ...searched } = await searchInbox(world, chain, difference);
   const nextAt = addMs(world.clock.now(), SEARCH_PAUSE_MS);
   await advanceSearch(world.db, difference, { ...searched, nextAt });
@@ -54,11 +54,11 @@ export async function searchInbox(
   world: WatchWorld,
   chain: Chain,
   search: InboxSearch,
-): Promise<{ recorded: MovementRow[]; searchedNumber: bigint; lowestNumber: bigint }> {
+): Promise<{ recorded: readonly MovementRow[]; searchedNumber: bigint; lowestNumber: bigint }> {
   const size = searchSize(world, chain);
   let searchedNumber = search.searched_number;
   let lowestNumber = search.lowest_number ?? undefined;
-  let recorded: MovementRow[] = [];
+  let recorded: readonly MovementRow[] = [];
   for (let requests = 0; requests < REQUESTS_MAX && recorded.length === 0; requests += 1) {
     // The newest blocks come first; where the search ends costs more to know.
     if (requests > 0) lowestNumber ??= await findFirstBlock(world, chain, search);
@@ -111,7 +111,11 @@ async function findFirstBlock(world: WatchWorld, chain: Chain, { intent_id }: In
 
 type RangeSearch = { search: InboxSearch; range: BlockRange };
 
-async function searchRange(world: WatchWorld, chain: Chain, { search, range }: RangeSearch): Promise<MovementRow[]> {
+async function searchRange(
+  world: WatchWorld,
+  chain: Chain,
+  { search, range }: RangeSearch,
+): Promise<readonly MovementRow[]> {
   const { inbox } = search;
   const tokens = watchedTokens(world.catalog, chain.caip2);
   const replies = await chain.providers.askEach((reader) => readInbox(reader, { range, tokens, inbox }), "awake");
@@ -134,7 +138,7 @@ async function searchRange(world: WatchWorld, chain: Chain, { search, range }: R
     return transfer && (transfer.from !== inbox || reports.length >= needed) ? [transfer] : [];
   });
   if (transfers.length === 0) return [];
-  const recorded = await applyFoundTransfers(world, chain, { transfers });
+  const recorded = await recordFound(world, chain, { transfers });
   const omitting = answers.flatMap(({ provider, answer }) => {
     const seen = new Set(answer.map(placeKey));
     return transfers.every((transfer) => seen.has(placeKey(transfer))) ? [] : [provider];

@@ -8,8 +8,8 @@ import {
   type ChainReader,
   type Transfer,
 } from "../../chain/reader.ts";
-import { applyFoundTransfers } from "./rescan.ts";
-import type { WatchWorld } from "../store/applySegment.ts";
+import { recordFound } from "../search/recordFound.ts";
+import type { WatchWorld } from "../watchWorld.ts";
 
 // A node may have a block shortly before its logs, and then answers with none. The header shows that: a digest that
 // matches a watched token makes an answer without that token suspect. The block is recorded all the same, because a
@@ -132,7 +132,7 @@ async function recheckBlock(world: WatchWorld, chain: Chain, suspect: SuspectBlo
       isThorough && reader.recheckTransfers ? reader.recheckTransfers(scope, tokens) : reader.transfers(scope, tokens),
     );
     if (transfers.length === 0) return;
-    const recorded = await applyFoundTransfers(world, chain, {
+    const recorded = await recordFound(world, chain, {
       transfers,
       isOnlyIncoming: chain.providers.providerCount > 1,
     });

@@ -3,18 +3,15 @@ import type { Chain } from "../../chain/chain.ts";
 import { perChain } from "../perChain.ts";
 import type { FinalityTier } from "../../config/config.ts";
 import type { BlockRange } from "../../chain/reader.ts";
-import type { Tx } from "../../db/database.ts";
-import { bookRevision } from "../store/bookMovements.ts";
 import { listAges } from "../finality.ts";
 import { blocksIn, DEEPEST_REORG, PROVIDER_LAG, type BlockSpan } from "../blockTime.ts";
 import { comparedProviders } from "../providers/headHold.ts";
-import { resolveFinalConflicts } from "../providers/resolveFinalConflicts.ts";
-import type { LocatedTransfer } from "../movement.ts";
 import { findLowestPostponed } from "../postponed/postponedStore.ts";
-import { rereadPace, rereadRange, type RereadChanges } from "./rereadRange.ts";
-import { logReversal, wakeMovementConsumers, type WatchWorld } from "../store/applySegment.ts";
-import { listHashesAt, listMovementsBetween } from "../store/chainReads.ts";
-import { advanceReread, orphanMovements, pruneBlocks, writeMovements, type CursorRow } from "../store/store.ts";
+import { rereadPace, rereadRange } from "./rereadRange.ts";
+import { recordMovements, type RereadChanges } from "../record/recordMovements.ts";
+import type { WatchWorld } from "../watchWorld.ts";
+import { listMovementsBetween } from "../store/chainReads.ts";
+import type { CursorRow } from "../store/store.ts";
 import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 import { lowestOf } from "../../kernel/extremes.ts";
 
@@ -49,35 +46,14 @@ export async function rereadFinal(world: WatchWorld, chain: Chain, cursor: Curso
   const changes = await rereadRange(world, chain, { range, recorded, providers });
   if (!changes) return false;
   lastReread(world, chain).atMs = world.clock.monotonicMs();
-  const { located, removed } = changes;
   logChanges(world, chain, changes);
-  const at = world.clock.now();
-  const written = await world.db.transaction(async (tx) => {
-    const canonical = await filterCanonical(tx, chain, located);
-    // Disputed blocks, and blocks on a branch that is not followed yet, are reread later; the mark does not pass them.
-    const to = changes.isDisputed || canonical.length < located.length ? cursor.reread_number : range.toBlock;
-    const reach = await advanceReread(tx, { chain: chain.caip2, from: cursor, to });
-    if (reach === undefined) return { changed: 0, reversed: 0, isPassed: false, refused: [] };
-    const { revision } = reach;
-    await orphanMovements(tx, { ids: removed.map((row) => row.id), revision, at });
-    // Movements below these blocks are settled; a single reading must not change them, only add to them.
-    const immutableUpTo = cursor.reread_number;
-    const rewritten = await writeMovements(tx, { chain: chain.caip2, located: canonical, revision, at, immutableUpTo });
-    const changed = rewritten.length + removed.length;
-    const reversed = changed > 0 ? await bookRevision(tx, { chain: chain.caip2, cursor: reach, at }) : 0;
-    // A block that a single provider reports may be false: blocks are kept for a rewind until others are compared.
-    if (chain.providers.providerCount < 2 || comparedProviders(world, chain).hasMultipleReplies)
-      await pruneBlocks(tx, {
-        chain: chain.caip2,
-        below: lowestOf(to, cursor.number - keptBlocks(world, chain, config?.finality ?? [])),
-      });
-    const refused = rewritten.length < canonical.length ? canonical : [];
-    return { changed, reversed, isPassed: to > cursor.reread_number, refused };
-  });
-  if (written.reversed > 0) logReversal(world, chain, written.reversed);
-  if (written.changed > 0) wakeMovementConsumers(world, chain);
-  if (written.refused.length > 0) await resolveFinalConflicts(world, chain, written.refused);
-  return written.isPassed && range.toBlock < upTo;
+  // A block that a single provider reports may be false: blocks are kept for a rewind until others are compared.
+  const mayPrune = chain.providers.providerCount < 2 || comparedProviders(world, chain).hasMultipleReplies;
+  const pruneBelow = mayPrune ? cursor.number - keptBlocks(world, chain, config?.finality ?? []) : undefined;
+  const reread = { kind: "reread", from: cursor, toBlock: range.toBlock, pruneBelow, ...changes } as const;
+  const written = await recordMovements(world, chain, reread);
+  const isPassed = !changes.isDisputed && written?.standing.length === changes.located.length;
+  return isPassed && range.toBlock < upTo;
 }
 
 /**
@@ -87,14 +63,6 @@ export async function rereadFinal(world: WatchWorld, chain: Chain, cursor: Curso
 function isRangeDue(world: WatchWorld, chain: Chain, { fromBlock, toBlock }: BlockRange): boolean {
   const waitedMs = world.clock.monotonicMs() - lastReread(world, chain).atMs;
   return waitedMs >= GATHERED.ms || toBlock - fromBlock + 1n >= blocksIn(world, chain, GATHERED);
-}
-
-/** The transfers whose block is ours, as far as we still have the block. */
-async function filterCanonical(tx: Tx, chain: Chain, located: readonly LocatedTransfer[]): Promise<LocatedTransfer[]> {
-  const numbers = located.map(({ blockNumber }) => blockNumber);
-  const known = await listHashesAt(tx, { chain: chain.caip2, numbers });
-  const hashes = new Map(known.map(({ number, hash }) => [number, hash]));
-  return located.filter(({ blockNumber, blockHash }) => (hashes.get(blockNumber) ?? blockHash) === blockHash);
 }
 
 /** The readings that must agree on a change. */

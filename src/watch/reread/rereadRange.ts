@@ -21,17 +21,11 @@ import {
   readRange,
   type RangeTransfers,
 } from "../catchUp/readRange.ts";
-import { matchInboxesInDatabase, locateWithProvider, type WatchWorld } from "../store/applySegment.ts";
+import { matchInboxesInDatabase, locateWithProvider } from "../inboxes/locateTransfers.ts";
+import type { WatchWorld } from "../watchWorld.ts";
 import { listChangedFees } from "../store/batchFee.ts";
+import type { RereadChanges } from "../record/recordMovements.ts";
 import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
-
-/** The changes that a reread of final blocks requires. */
-export type RereadChanges = {
-  located: readonly LocatedTransfer[];
-  removed: readonly MovementRow[];
-  /** As many providers confirm a change as deny it, so the range must be reread. */
-  isDisputed: boolean;
-};
 
 export type RereadRange = { range: BlockRange; recorded: readonly MovementRow[]; providers: number };
 

@@ -1,26 +1,17 @@
-import { sql } from "kysely";
 import { watchedTokens } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
 import { ProviderFailed, type BlockRange, type ChainReader, type Transfer } from "../../chain/reader.ts";
-import type { Tx } from "../../db/database.ts";
-import { array } from "../../db/parameters.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import { Fault } from "../../kernel/faults.ts";
 import { listInboxesOnChain } from "../../intent/inboxStore.ts";
 import { findIntentById } from "../../intent/store.ts";
 import type { World } from "../../world.ts";
 import { blocksIn, type BlockSpan } from "../blockTime.ts";
-import { bookRevision } from "../store/bookMovements.ts";
-import { resolveFinalConflicts } from "../providers/resolveFinalConflicts.ts";
-import type { MovementRow, LocatedTransfer } from "../movement.ts";
-import {
-  matchInboxesInDatabase,
-  locateTransfers,
-  wakeMovementConsumers,
-  type WatchWorld,
-} from "../store/applySegment.ts";
+import type { MovementRow } from "../movement.ts";
+import type { WatchWorld } from "../watchWorld.ts";
+import { recordFound } from "../search/recordFound.ts";
 import { readTransaction } from "./readTransaction.ts";
-import { claimRevision, findCursor, writeMovements } from "../store/store.ts";
+import { findCursor } from "../store/store.ts";
 
 // Rereads one transaction or one inbox when a user misses a payment. It follows the path of every other read, so it
 // adds nothing that the chain does not hold, and nothing twice.
@@ -38,7 +29,7 @@ export type Rescan = {
    */
   outcome: "read" | "unknown" | "reverted" | "ahead" | "unwatched";
   /** The movements that this rescan recorded; empty when all were known. */
-  recorded: MovementRow[];
+  recorded: readonly MovementRow[];
 };
 
 export type RescanRange = {
@@ -79,7 +70,7 @@ async function rescanOnChain(world: RescanWorld, chain: Chain, chainTx: string):
   return {
     chain: caip2,
     outcome: "read",
-    recorded: await applyFoundTransfers(world, chain, { transfers, immutableUpTo: NO_BLOCK }),
+    recorded: await recordFound(world, chain, { transfers, immutableUpTo: NO_BLOCK }),
   };
 }
 
@@ -104,7 +95,7 @@ async function rescanInboxes(
   const transfers = await chain.providers.ask((reader) =>
     readInboxTransfers(reader, { range: { fromBlock, toBlock: cursor.number }, tokens, inboxes }),
   );
-  const recorded = await applyFoundTransfers(world, chain, { transfers, immutableUpTo: NO_BLOCK });
+  const recorded = await recordFound(world, chain, { transfers, immutableUpTo: NO_BLOCK });
   return { chain: chain.caip2, outcome: "read", recorded };
 }
 
@@ -129,58 +120,4 @@ async function readInboxTransfers(
     }
   }
   return transfers;
-}
-
-type FoundTransfers = {
-  transfers: readonly Transfer[];
-  /** See MovementWrite. */
-  immutableUpTo?: bigint;
-  /**
-   * Set when a single provider adds to another's answer. Movements out make a settlement look landed, so they need more
-   * providers.
-   */
-  isOnlyIncoming?: boolean;
-};
-
-/** Writes located transfers under the cursor's lock, except those in replaced blocks. */
-export async function applyFoundTransfers(
-  world: WatchWorld,
-  chain: Chain,
-  { transfers, immutableUpTo, isOnlyIncoming = false }: FoundTransfers,
-): Promise<MovementRow[]> {
-  const candidates = await matchInboxesInDatabase(world, chain, transfers);
-  const relevant = candidates.filter(({ direction }) => direction === "in" || !isOnlyIncoming);
-  const located = await locateTransfers(world, chain, relevant);
-  if (located.length === 0) return [];
-  const at = world.clock.now();
-  const { written, standing } = await world.db.transaction(async (tx) => {
-    const claimed = await claimRevision(tx, chain.caip2);
-    if (!claimed) return { written: [], standing: [] };
-    const replaced = await listReplacedBlocks(tx, chain, located);
-    const canonical = located.filter(
-      ({ blockNumber, blockHash }) => blockNumber <= claimed.number && !replaced.has(blockHash),
-    );
-    const { revision } = claimed;
-    const written = await writeMovements(tx, { chain: chain.caip2, located: canonical, revision, at, immutableUpTo });
-    if (written.length > 0) await bookRevision(tx, { chain: chain.caip2, cursor: claimed, at });
-    return { written, standing: canonical };
-  });
-  if (written.length > 0) wakeMovementConsumers(world, chain);
-  if (written.length < standing.length) await resolveFinalConflicts(world, chain, standing);
-  return written;
-}
-
-/** The blocks of the transfers that our tables know as replaced. */
-async function listReplacedBlocks(tx: Tx, { caip2 }: Chain, located: readonly LocatedTransfer[]): Promise<Set<string>> {
-  const hashes = located.map(({ blockHash }) => blockHash);
-  const numbers = located.map(({ blockNumber }) => blockNumber);
-  const { rows } = await sql<{ hash: string }>`
-    select seen.hash from unnest(${array(hashes, "text")}, ${array(numbers, "int8")}) as seen (hash, number)
-    cross join lateral (
-      (select from block where block.chain = ${caip2} and block.number = seen.number and block.hash <> seen.hash
-        and block.orphaned_at is null limit 1)
-      union all
-      (select from block where block.chain = ${caip2} and block.hash = seen.hash and block.orphaned_at is not null limit 1)
-    ) as known`.execute(tx);
-  return new Set(rows.map(({ hash }) => hash));
 }

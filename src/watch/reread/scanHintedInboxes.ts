@@ -13,8 +13,8 @@ import { filterInboxTransfers, distinctChainTxs, type InboxTransfer } from "../m
 import { isRangeTooLarge, PARSED_LOGS_TARGET, RangeSize } from "../catchUp/readRange.ts";
 import { postponeDust } from "../postponed/postponeDust.ts";
 import { listPostponedAmong } from "../postponed/postponedStore.ts";
-import { applyFoundTransfers } from "./rescan.ts";
-import type { WatchWorld } from "../store/applySegment.ts";
+import { recordFound } from "../search/recordFound.ts";
+import type { WatchWorld } from "../watchWorld.ts";
 import { findCursor } from "../store/store.ts";
 
 // A payer with an open payment page has paid or is about to. So the chain is polled at once, and the last blocks are
@@ -94,7 +94,7 @@ async function scanInboxes(
   // A single provider may add new transactions. Recorded or orphaned ones need several providers.
   const recordedTxs = await listRecordedTxs(world, { chain: chain.caip2, chainTxs });
   const newTransfers = transfers.filter(({ chainTx }) => chainTxs.includes(chainTx) && !recordedTxs.has(chainTx));
-  const written = await applyFoundTransfers(world, chain, { transfers: newTransfers, isOnlyIncoming: true });
+  const written = await recordFound(world, chain, { transfers: newTransfers, isOnlyIncoming: true });
   if (written.length > 0)
     world.log.warn(
       { chain: chain.caip2, recorded: written.length },

@@ -4,7 +4,8 @@ import { ProviderFailed, type BlockRange, type ChainReader, type Transfer } from
 import { listInboxesOnChain } from "../../intent/inboxStore.ts";
 import type { MovementRow } from "../movement.ts";
 import { findCursor } from "../store/store.ts";
-import { applyFoundTransfers, type RescanWorld } from "./rescan.ts";
+import { recordFound } from "../search/recordFound.ts";
+import type { RescanWorld } from "./rescan.ts";
 
 // Searches the whole past of inboxes that the database did not have, in parts: what is found there is recorded as by
 // every other reading.
@@ -17,7 +18,7 @@ const REQUESTS_MAX = 100;
 const NO_BLOCK = -1n;
 
 export type InboxSearch = {
-  recorded: MovementRow[];
+  recorded: readonly MovementRow[];
   /** Where the next part begins; undefined at the end, and where the chain was never read. */
   nextBlock: bigint | undefined;
 };
@@ -37,7 +38,7 @@ export async function searchInboxes(
   const tokens = watchedTokens(world.catalog, chain.caip2);
   const range = { fromBlock, toBlock: cursor.number };
   const { transfers, nextBlock } = await chain.providers.ask((reader) => readPart(reader, { range, tokens, inboxes }));
-  const recorded = await applyFoundTransfers(world, chain, { transfers, immutableUpTo: NO_BLOCK });
+  const recorded = await recordFound(world, chain, { transfers, immutableUpTo: NO_BLOCK });
   return { recorded, nextBlock };
 }
 

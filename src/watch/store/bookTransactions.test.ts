@@ -20,7 +20,8 @@ import { createWake } from "../../kernel/wake.ts";
 import { assetSql } from "../../ledger/assetSql.ts";
 import { postTransfers } from "../../ledger/store.ts";
 import type { LocatedTransfer } from "../movement.ts";
-import { applySegment, type ChainSegment, type WatchWorld } from "./applySegment.ts";
+import { recordMovements, type ChainSegment } from "../record/recordMovements.ts";
+import type { WatchWorld } from "../watchWorld.ts";
 import { bookRevision } from "./bookMovements.ts";
 import { advanceCursor, claimRevision, orphanMovements, writeMovements, type CursorState } from "./store.ts";
 
@@ -228,7 +229,7 @@ class BookedChain {
   ): Promise<void> {
     const segment = this.#extend(this.#head(), transactions);
     if (booking === "grouped") {
-      ok(await applySegment(this.#world, this.#chain, segment));
+      ok(await recordMovements(this.#world, this.#chain, { kind: "segment", ...segment }));
       return;
     }
     const { db } = this.#world;
@@ -242,7 +243,13 @@ class BookedChain {
   async reorg(transactions: Record<string, Moved[]>): Promise<void> {
     const [from] = this.#blocks.splice(-1);
     if (from === undefined) throw new Error("a chain has a first block");
-    ok(await applySegment(this.#world, this.#chain, { ...this.#extend(this.#head(), transactions), from }));
+    ok(
+      await recordMovements(this.#world, this.#chain, {
+        kind: "segment",
+        ...this.#extend(this.#head(), transactions),
+        from,
+      }),
+    );
   }
 
   /** Changes movements under a new revision and corrects the ledger. Returns the number of reversals. */

@@ -1,9 +1,9 @@
 import { sql, type RawBuilder } from "kysely";
-import type { Db } from "../../db/database.ts";
-import { unnest } from "../../db/parameters.ts";
+import type { Db, Tx } from "../../db/database.ts";
+import { array, unnest } from "../../db/parameters.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import type { BlockHeights } from "../finality.ts";
-import type { MovementRow } from "../movement.ts";
+import type { LocatedTransfer, MovementRow } from "../movement.ts";
 import { inBlocksOf } from "./namedIndexes.ts";
 import type { KnownBlock } from "./store.ts";
 
@@ -118,4 +118,23 @@ export async function isRewound(db: Db, chain: Caip2): Promise<boolean> {
     .where("rewound_number", "is not", null)
     .executeTakeFirst();
   return row !== undefined;
+}
+
+/** The blocks of the transfers that our tables know as replaced. */
+export async function listReplacedBlocks(
+  tx: Tx,
+  chain: Caip2,
+  located: readonly LocatedTransfer[],
+): Promise<Set<string>> {
+  const hashes = located.map(({ blockHash }) => blockHash);
+  const numbers = located.map(({ blockNumber }) => blockNumber);
+  const { rows } = await sql<{ hash: string }>`
+    select seen.hash from unnest(${array(hashes, "text")}, ${array(numbers, "int8")}) as seen (hash, number)
+    cross join lateral (
+      (select from block where block.chain = ${chain} and block.number = seen.number and block.hash <> seen.hash
+        and block.orphaned_at is null limit 1)
+      union all
+      (select from block where block.chain = ${chain} and block.hash = seen.hash and block.orphaned_at is not null limit 1)
+    ) as known`.execute(tx);
+  return new Set(rows.map(({ hash }) => hash));
 }

@@ -4,7 +4,7 @@ import type { ChainReader } from "../../chain/reader.ts";
 import { skippedKeys, type UnreadableEntry, type UnreadableVerdict } from "../../chain/unreadable/unreadableEntry.ts";
 import { warnRepeated } from "../../kernel/alarm/repeatedWarning.ts";
 import { listInboxesAmong } from "../inboxes/inboxes.ts";
-import type { WatchWorld } from "../store/applySegment.ts";
+import type { WatchWorld } from "../watchWorld.ts";
 import { addUnreadableInboxes, insertUnreadable, listKnownSubjects, type NewUnreadable } from "./unreadableStore.ts";
 
 // Decides whether a reading may leave out what no reader can parse. It may when every provider that answers gives the

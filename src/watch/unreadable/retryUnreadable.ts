@@ -4,9 +4,9 @@ import { ProviderFailed, type ChainReader, type Transfer } from "../../chain/rea
 import type { UnreadableEntry } from "../../chain/unreadable/unreadableEntry.ts";
 import { warnRepeated } from "../../kernel/alarm/repeatedWarning.ts";
 import { addMs } from "../../kernel/clock.ts";
-import { applyFoundTransfers } from "../reread/rescan.ts";
+import { recordFound } from "../search/recordFound.ts";
 import { readTransaction } from "../reread/readTransaction.ts";
-import type { WatchWorld } from "../store/applySegment.ts";
+import type { WatchWorld } from "../watchWorld.ts";
 import { findCursor, type CursorRow } from "../store/store.ts";
 import { askVerdicts, countVerdicts, neededProviders } from "./acceptUnreadable.ts";
 import { claimUnreadable, deleteUnreadable, postponeUnreadable, type UnreadableRow } from "./unreadableStore.ts";
@@ -125,7 +125,7 @@ async function recordTransaction(
   if (transfers === undefined) return false;
   // A movement out makes a settlement look landed, so a second provider must read it too, where there is one.
   const isOnlyIncoming = readers.length < needed;
-  const recorded = await applyFoundTransfers(world, chain, { transfers, isOnlyIncoming });
+  const recorded = await recordFound(world, chain, { transfers, isOnlyIncoming });
   if (recorded.length > 0)
     world.log.info(
       { chain: chain.caip2, subject: row.subject, provider, recorded: recorded.length },

@@ -9,7 +9,7 @@ import { openGasAccount } from "../../../src/chain/evm/send/gasAccount.ts";
 import { openDatabase } from "../../../src/db/database.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { createWake } from "../../../src/kernel/wake.ts";
-import type { WatchWorld } from "../../../src/watch/store/applySegment.ts";
+import type { WatchWorld } from "../../../src/watch/watchWorld.ts";
 import { watchChain } from "../../../src/watch/follow/watchChain.ts";
 import { stationWorld } from "../../support/stationWorld.ts";
 import { cpuUsOf } from "../cpuTime.ts";

@@ -8,7 +8,7 @@ import { openDatabase } from "../../../src/db/database.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { createWake } from "../../../src/kernel/wake.ts";
 import { getWatchedInboxes } from "../../../src/watch/inboxes/watchedInboxes.ts";
-import type { WatchWorld } from "../../../src/watch/store/applySegment.ts";
+import type { WatchWorld } from "../../../src/watch/watchWorld.ts";
 import { watchChain } from "../../../src/watch/follow/watchChain.ts";
 import { TEST_CHAIN, TEST_TOKEN } from "../../support/intents.ts";
 import { stationWorld } from "../../support/stationWorld.ts";
