@@ -11,20 +11,15 @@ const EXEMPT_FOLDERS = ["src/chain/", "src/config/", "src/dev/"] as const;
 type WorkBound = { readonly path: string; readonly name: string; readonly reason: string };
 
 const WORK_BOUNDS: readonly WorkBound[] = [
-  { path: "src/watch/catchUp/readRange.ts", name: "BLOCKS_START", reason: "the size of the first request" },
-  { path: "src/watch/catchUp/readRange.ts", name: "BLOCKS_MAX", reason: "the largest size of a request" },
+  { path: "src/watch/search/rangeSize.ts", name: "BLOCKS_START", reason: "the size of the first request" },
+  { path: "src/watch/search/rangeSize.ts", name: "BLOCKS_MAX", reason: "the largest size of a request" },
   {
     path: "src/watch/reconcile/searchDifference.ts",
     name: "SEARCH_BLOCKS_START",
     reason: "the size of the first request of a search",
   },
   {
-    path: "src/watch/reread/rescan.ts",
-    name: "RANGE_BLOCKS_START",
-    reason: "the size of the first request of a rescan",
-  },
-  {
-    path: "src/watch/reread/searchInboxes.ts",
+    path: "src/watch/search/readPart.ts",
     name: "RANGE_BLOCKS_START",
     reason: "the size of the first request of a search",
   },

@@ -3,7 +3,7 @@ import { afterEach, describe, test } from "node:test";
 import type { Hex } from "viem";
 import { verifyDust } from "../../src/deposit/dust/verifyDust.ts";
 import { addMs, systemClock, type Clock } from "../../src/kernel/clock.ts";
-import { recordPostponed } from "../../src/watch/postponed/recordPostponed.ts";
+import { recordPostponed } from "../../src/watch/reread/recordPostponed.ts";
 import { retryUnreadable } from "../../src/watch/unreadable/retryUnreadable.ts";
 import { openDustSender } from "../support/dustSender.ts";
 import { listEventsOf } from "../support/events.ts";

@@ -1,5 +1,5 @@
 import type { Chain } from "../../chain/chain.ts";
-import { recordPostponed } from "../../watch/postponed/recordPostponed.ts";
+import { recordPostponed } from "../../watch/reread/recordPostponed.ts";
 import type { World } from "../../world.ts";
 import type { Loop } from "../loop.ts";
 

@@ -1,15 +1,15 @@
 import { sql } from "kysely";
 import type { Chain } from "../../chain/chain.ts";
 import { perChain } from "../perChain.ts";
-import type { BlockRange, ChainReader, ProviderFailed, Transfer } from "../../chain/reader.ts";
+import type { BlockRange } from "../../chain/reader.ts";
 import type { Db } from "../../db/database.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import { highestOf } from "../../kernel/extremes.ts";
 import { blocksIn, type BlockSpan } from "../blockTime.ts";
-import { isRangeTooLarge } from "../catchUp/readRange.ts";
 import type { MovementRow } from "../movement.ts";
 import type { ComparedBalance } from "../reconcile/comparedBalance.ts";
-import { recordFound } from "../search/recordFound.ts";
+import { readPart } from "../search/readPart.ts";
+import { ONLY_ARRIVALS, searchTransfers } from "../search/searchTransfers.ts";
 import type { WatchWorld } from "../watchWorld.ts";
 import type { KnownBlock } from "../store/store.ts";
 
@@ -58,77 +58,34 @@ export async function findDeposits(
 async function recordRange(
   world: WatchWorld,
   chain: Chain,
-  { range, balance }: { range: BlockRange; balance: ComparedBalance },
+  { range, balance: { inbox, token, provider } }: { range: BlockRange; balance: ComparedBalance },
 ): Promise<{ readTo: bigint; recorded: readonly MovementRow[] }> {
-  const { inbox } = balance;
-  const read = await readOldest(chain, range, balance);
-  if (read === undefined) return { readTo: range.fromBlock - 1n, recorded: [] };
-  // What left the inbox is listed with the settlements, and needs no balance to be found.
-  const incoming = read.transfers.filter(({ to, from }) => to === inbox && from !== inbox);
-  const known =
-    incoming.length === 0 ? new Set() : await listKnownTransfers(world.db, { chain: chain.caip2, balance, ...read });
-  const transfers = incoming.filter((transfer) => !known.has(keyOf(transfer)));
-  const recorded = transfers.length === 0 ? [] : await recordFound(world, chain, { transfers, isOnlyIncoming: true });
-  return { readTo: read.toBlock, recorded };
+  const found = await readPart(range, { end: "oldest", attemptsMax: ATTEMPTS_MAX }, (part) =>
+    searchTransfers(world, chain, {
+      read: (reader) => reader.transfers(part, [token], [inbox]),
+      // The provider that shows the balance explains it. Another one may hide both.
+      from: provider === undefined ? "first" : { provider },
+      // What left the inbox is listed with the settlements, and needs no balance to be found.
+      required: ONLY_ARRIVALS,
+      parties: [inbox],
+      skipsRecorded: true,
+    }),
+  );
+  return { readTo: found?.part.toBlock ?? range.fromBlock - 1n, recorded: found?.answer.recorded ?? [] };
 }
-
-type OldestTransfers = BlockRange & { transfers: readonly Transfer[] };
-
-/** Reads the longest accepted part of a range from its start. Undefined when even a short part is refused. */
-async function readOldest(
-  chain: Chain,
-  { fromBlock, toBlock }: BlockRange,
-  { inbox, token, provider }: ComparedBalance,
-): Promise<OldestTransfers | undefined> {
-  // The provider that shows the balance explains it. Another one may hide both.
-  const { providers } = chain;
-  const read = (work: (reader: ChainReader) => Promise<Transfer[]>) =>
-    provider === undefined ? providers.ask(work) : providers.askProvider(provider, work);
-  let upTo = toBlock;
-  for (let attempts = 0; attempts < ATTEMPTS_MAX && upTo >= fromBlock; attempts += 1) {
-    const range = { fromBlock, toBlock: upTo };
-    try {
-      const transfers = await read((reader) => reader.transfers(range, [token], [inbox]));
-      return { ...range, transfers };
-    } catch (error) {
-      if (!isRangeTooLarge(error) || upTo === fromBlock) throw error;
-      upTo = fromBlock + shorter(upTo - fromBlock + 1n, error) - 1n;
-    }
-  }
-  return undefined;
-}
-
-function shorter(blocks: bigint, { suggestion }: ProviderFailed): bigint {
-  const suggested = suggestion?.blocks ?? 0n;
-  return suggested >= 1n && suggested < blocks ? suggested : blocks / 2n;
-}
-
-type OfInbox = { chain: Caip2; balance: ComparedBalance };
 
 /**
  * The block of the newest recorded deposit. A settlement that was listed first may have taken one that is not recorded
  * yet.
  */
-async function findNewestBlock(db: Db, { chain, balance: { intentId, inbox, token } }: OfInbox): Promise<bigint> {
+async function findNewestBlock(
+  db: Db,
+  { chain, balance: { intentId, inbox, token } }: { chain: Caip2; balance: ComparedBalance },
+): Promise<bigint> {
   const { rows } = await sql<{ number: bigint }>`/* named: newest_movement_of_inbox */
     select block_number as number from movement
     where intent_id = ${intentId} and chain = ${chain} and token = ${token} and inbox = ${inbox} and direction = 'in'
       and orphaned_at is null
     order by block_number desc limit 1`.execute(db.root);
   return rows[0]?.number ?? 0n;
-}
-
-async function listKnownTransfers(
-  db: Db,
-  { chain, balance: { intentId, inbox, token }, fromBlock, toBlock }: OfInbox & BlockRange,
-): Promise<Set<string>> {
-  const { rows } = await sql<{ blockHash: string; place: bigint }>`/* named: known_transfers_of_inbox */
-    select block_hash as "blockHash", place from movement
-    where intent_id = ${intentId} and chain = ${chain} and token = ${token} and inbox = ${inbox} and direction = 'in'
-      and block_number >= ${fromBlock} and block_number <= ${toBlock} and orphaned_at is null`.execute(db.root);
-  return new Set(rows.map(keyOf));
-}
-
-function keyOf({ blockHash, place }: { blockHash: string; place: bigint }): string {
-  return `${blockHash}/${place}`;
 }

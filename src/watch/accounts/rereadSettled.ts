@@ -1,14 +1,11 @@
 import { watchedTokens } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
-import type { BlockRange, ChainReader, Transfer } from "../../chain/reader.ts";
+import type { BlockRange } from "../../chain/reader.ts";
 import { addMs } from "../../kernel/clock.ts";
-import { isRangeTooLarge } from "../catchUp/readRange.ts";
-import { movementPlace, type InboxTransfer } from "../movement.ts";
 import { advancePass, claimPass } from "../reconcile/balanceStore.ts";
-import { recordFound } from "../search/recordFound.ts";
-import { matchInboxesInDatabase } from "../inboxes/locateTransfers.ts";
+import { readPart } from "../search/readPart.ts";
+import { searchTransfers, twoProviders } from "../search/searchTransfers.ts";
 import type { WatchWorld } from "../watchWorld.ts";
-import { listMovementsBetween } from "../store/chainReads.ts";
 import { findCursor } from "../store/store.ts";
 import { lowestOf } from "../../kernel/extremes.ts";
 
@@ -39,7 +36,7 @@ export async function rereadSettled(world: WatchWorld, chain: Chain): Promise<vo
     bigint,
     bigint,
   ];
-  const readTo = read < upTo ? await readPart(world, chain, { fromBlock: read + 1n, toBlock: upTo }) : upTo;
+  const readTo = read < upTo ? await searchPart(world, chain, { fromBlock: read + 1n, toBlock: upTo }) : upTo;
   const isComplete = readTo === upTo;
   const position = isComplete ? `${upTo} ${reread}` : `${readTo} ${upTo}`;
   const nextAt = addMs(world.clock.now(), isComplete ? INTERVAL_MS : PART_MS);
@@ -53,45 +50,23 @@ function parsePosition(position: string | null): [read: bigint | undefined, upTo
 }
 
 /** Reads the longest accepted part of a range from its start. Returns its last block. */
-async function readPart(world: WatchWorld, chain: Chain, { fromBlock, toBlock }: BlockRange): Promise<bigint> {
-  let range = { fromBlock, toBlock };
-  for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts += 1) {
-    try {
-      await recordMissing(world, chain, range);
-      return range.toBlock;
-    } catch (error) {
-      if (!isRangeTooLarge(error) || range.toBlock === fromBlock) throw error;
-      range = { fromBlock, toBlock: (fromBlock + range.toBlock) / 2n };
-    }
-  }
-  return fromBlock - 1n;
-}
-
-async function recordMissing(world: WatchWorld, chain: Chain, range: BlockRange): Promise<void> {
+async function searchPart(world: WatchWorld, chain: Chain, range: BlockRange): Promise<bigint> {
   const tokens = watchedTokens(world.catalog, chain.caip2);
-  const replies = await chain.providers.askEach((reader: ChainReader) => reader.transfers(range, tokens), "awake");
-  const answers = replies.flatMap((each) => ("answer" in each ? [each.answer] : []));
-  const errors = replies.flatMap((each) => ("error" in each ? [each.error] : []));
-  const failure = errors.find(isRangeTooLarge) ?? errors[0];
-  if (failure && (answers.length === 0 || isRangeTooLarge(failure))) throw failure;
-  const recorded = await listMovementsBetween(world.db, { chain: chain.caip2, ...range });
-  const known = new Set(recorded.map((row) => movementPlace({ ...row, blockHash: row.block_hash })));
-  const missing: Transfer[] = [];
-  // What left an inbox makes a settlement look landed, so a second provider must report it, where there is one.
-  const needed = Math.min(2, chain.providers.providerCount);
-  const reports = Map.groupBy(answers.flat(), ({ blockHash, place }) => `${blockHash}/${place}`);
-  for (const [transfer, ...others] of reports.values())
-    if (transfer && others.length + 1 >= needed) missing.push(transfer);
-  const unrecorded = (await matchInboxesInDatabase(world, chain, missing)).filter(
-    (candidate: InboxTransfer) => !known.has(movementPlace(candidate)),
+  const needed = twoProviders(chain);
+  const found = await readPart(range, { end: "oldest", attemptsMax: ATTEMPTS_MAX }, (part) =>
+    searchTransfers(world, chain, {
+      read: (reader) => reader.transfers(part, tokens),
+      from: "each",
+      required: { in: needed, out: needed },
+      skipsRecorded: true,
+    }),
   );
-  if (unrecorded.length === 0) return;
-  const chainTxs = new Set(unrecorded.map(({ chainTx }) => chainTx));
-  const transfers = missing.filter(({ chainTx }) => chainTxs.has(chainTx));
-  const written = await recordFound(world, chain, { transfers });
-  if (written.length > 0)
+  if (found === undefined) return range.fromBlock - 1n;
+  const { recorded } = found.answer;
+  if (recorded.length > 0)
     world.log.warn(
-      { chain: chain.caip2, recorded: written.length },
+      { chain: chain.caip2, recorded: recorded.length },
       "settlements that a provider had omitted twice were found an hour later",
     );
+  return found.part.toBlock;
 }

@@ -5,14 +5,8 @@ import { watchedTokens } from "../../catalog/catalog.ts";
 import { nearBlocks } from "../blockTime.ts";
 import { storeBurningInboxes } from "../inboxes/burningInboxes.ts";
 import { movementKey } from "../movement.ts";
-import {
-  FILTERED_LOGS_TARGET,
-  isRangeTooLarge,
-  mayBeRangeTooLarge,
-  RangeSize,
-  readFilteredRange,
-  type FilteredRange,
-} from "./readRange.ts";
+import { FILTERED_LOGS_TARGET, isRangeTooLarge, mayBeRangeTooLarge, RangeSize } from "../search/rangeSize.ts";
+import { readFilteredRange, type FilteredRange } from "./readRange.ts";
 import { inboxFilter } from "../inboxes/locateTransfers.ts";
 import { recordMovements, type ChainSegment } from "../record/recordMovements.ts";
 import type { WatchWorld } from "../watchWorld.ts";

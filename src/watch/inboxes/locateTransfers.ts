@@ -44,15 +44,24 @@ export function inboxFilter(world: Pick<World, "db" | "clock" | "memory">, chain
   };
 }
 
-/** Selects the transfers of inboxes by the database, which knows every inbox. For reads that are not urgent. */
-export async function matchInboxesInDatabase(
+/** The inboxes among senders and recipients, by the database, which knows every inbox. */
+export async function findInboxesIn(
   world: WatchWorld,
   { caip2 }: Chain,
   transfers: readonly Transfer[],
-): Promise<InboxTransfer[]> {
+): Promise<ReadonlySet<string>> {
   const addresses = new Set<string>();
   for (const { from, to } of transfers) addresses.add(from).add(to);
-  const inboxes = await listInboxesAmong(world.db, caip2, [...addresses]);
+  return listInboxesAmong(world.db, caip2, [...addresses]);
+}
+
+/** Selects the transfers of inboxes by the database. For reads that are not urgent. */
+export async function matchInboxesInDatabase(
+  world: WatchWorld,
+  chain: Chain,
+  transfers: readonly Transfer[],
+): Promise<InboxTransfer[]> {
+  const inboxes = await findInboxesIn(world, chain, transfers);
   return filterInboxTransfers(transfers, (address) => inboxes.has(address));
 }
 

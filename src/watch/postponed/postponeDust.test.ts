@@ -13,7 +13,7 @@ import { HINT_TTL_MS } from "../../view/registerView.ts";
 import { upsertViewHints } from "../../view/store.ts";
 import { scanHintedInboxes } from "../reread/scanHintedInboxes.ts";
 import { countUnreadable } from "../unreadable/unreadableStore.ts";
-import { recordPostponed } from "./recordPostponed.ts";
+import { recordPostponed } from "../reread/recordPostponed.ts";
 
 const MINIMUM = 1_000_000n;
 const MANY = 600;

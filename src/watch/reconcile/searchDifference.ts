@@ -2,13 +2,11 @@ import { watchedTokens } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
 import { perChain } from "../perChain.ts";
 import { ProviderFailed, type BlockRange, type ChainReader, type Transfer } from "../../chain/reader.ts";
-import type { Db } from "../../db/database.ts";
-import type { Caip2 } from "../../kernel/caip.ts";
 import { addMs } from "../../kernel/clock.ts";
-import { isRangeTooLarge } from "../catchUp/readRange.ts";
 import { findBlockBefore } from "../follow/initializeCursor.ts";
 import type { MovementRow } from "../movement.ts";
-import { recordFound } from "../search/recordFound.ts";
+import { readPart, shorterPart } from "../search/readPart.ts";
+import { searchTransfers, twoProviders } from "../search/searchTransfers.ts";
 import type { WatchWorld } from "../watchWorld.ts";
 import { advanceSearch, type BalanceDifference } from "./balanceStore.ts";
 import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
@@ -56,6 +54,7 @@ export async function searchInbox(
   search: InboxSearch,
 ): Promise<{ recorded: readonly MovementRow[]; searchedNumber: bigint; lowestNumber: bigint }> {
   const size = searchSize(world, chain);
+  const shorten = (blocks: bigint, refusal: ProviderFailed) => (size.blocks = shorterPart(blocks, refusal));
   let searchedNumber = search.searched_number;
   let lowestNumber = search.lowest_number ?? undefined;
   let recorded: readonly MovementRow[] = [];
@@ -63,34 +62,15 @@ export async function searchInbox(
     // The newest blocks come first; where the search ends costs more to know.
     if (requests > 0) lowestNumber ??= await findFirstBlock(world, chain, search);
     if (searchedNumber <= (lowestNumber ?? 0n)) break;
-    const range = nextRange({ searchedNumber, lowestNumber, blocks: size.blocks });
-    try {
-      recorded = await searchRange(world, chain, { search, range });
-      searchedNumber = range.fromBlock;
-    } catch (error) {
-      if (!isRangeTooLarge(error) || size.blocks === 1n) throw error;
-      size.blocks = shrink(size.blocks, error.suggestion?.blocks);
-    }
+    const left = { fromBlock: lowestNumber ?? 0n, toBlock: searchedNumber - 1n };
+    const options = { end: "newest", blocks: size.blocks, attemptsMax: 1, shorten } as const;
+    const found = await readPart(left, options, (part) => searchRange(world, chain, { search, range: part }));
+    if (found === undefined) continue;
+    recorded = found.answer;
+    searchedNumber = found.part.fromBlock;
   }
   lowestNumber ??= await findFirstBlock(world, chain, search);
   return { recorded, searchedNumber, lowestNumber };
-}
-
-function nextRange({
-  searchedNumber,
-  lowestNumber = 0n,
-  blocks,
-}: {
-  searchedNumber: bigint;
-  lowestNumber: bigint | undefined;
-  blocks: bigint;
-}): BlockRange {
-  const from = searchedNumber - blocks;
-  return { fromBlock: from < lowestNumber ? lowestNumber : from, toBlock: searchedNumber - 1n };
-}
-
-function shrink(blocks: bigint, suggested: bigint | undefined): bigint {
-  return suggested !== undefined && suggested < blocks ? suggested : blocks / 2n;
 }
 
 /**
@@ -118,50 +98,14 @@ async function searchRange(
 ): Promise<readonly MovementRow[]> {
   const { inbox } = search;
   const tokens = watchedTokens(world.catalog, chain.caip2);
-  const replies = await chain.providers.askEach((reader) => readInbox(reader, { range, tokens, inbox }), "awake");
-  const answers = replies.flatMap((each) => ("answer" in each ? [each] : []));
-  const errors = replies.flatMap((each) => ("error" in each ? [each.error] : []));
-  const failure = errors.find(isRangeTooLarge) ?? errors[0];
-  if (failure && (answers.length === 0 || isRangeTooLarge(failure))) throw failure;
-  const places = await listPlacesOfInbox(world.db, {
-    chain: chain.caip2,
-    intentId: search.intent_id,
-    inbox,
-    ...range,
-  });
-  const known = new Set(places.map(placeKey));
-  const found = answers.flatMap(({ answer }) => answer).filter((transfer) => !known.has(placeKey(transfer)));
-  // A movement out makes a settlement look landed, so a second provider must report it, where there is one.
-  const needed = Math.min(2, chain.providers.providerCount);
-  const transfers = [...Map.groupBy(found, placeKey).values()].flatMap((reports) => {
-    const [transfer] = reports;
-    return transfer && (transfer.from !== inbox || reports.length >= needed) ? [transfer] : [];
-  });
-  if (transfers.length === 0) return [];
-  const recorded = await recordFound(world, chain, { transfers });
-  const omitting = answers.flatMap(({ provider, answer }) => {
-    const seen = new Set(answer.map(placeKey));
-    return transfers.every((transfer) => seen.has(placeKey(transfer))) ? [] : [provider];
+  const { recorded, omitting } = await searchTransfers(world, chain, {
+    read: (reader) => readInbox(reader, { range, tokens, inbox }),
+    from: "each",
+    required: { in: 1, out: twoProviders(chain) },
+    skipsRecorded: true,
   });
   logOmitted(world, chain, { recorded, omitting });
   return recorded;
-}
-
-/** Where an inbox's movements stand in a range of blocks. */
-async function listPlacesOfInbox(
-  db: Db,
-  { chain, intentId, inbox, fromBlock, toBlock }: BlockRange & { chain: Caip2; intentId: string; inbox: string },
-): Promise<{ blockHash: string; place: bigint }[]> {
-  return db.root
-    .selectFrom("movement")
-    .select(["block_hash as blockHash", "place"])
-    .where("intent_id", "=", intentId)
-    .where("chain", "=", chain)
-    .where("inbox", "=", inbox)
-    .where("block_number", ">=", fromBlock)
-    .where("block_number", "<=", toBlock)
-    .where("orphaned_at", "is", null)
-    .execute();
 }
 
 async function readInbox(
@@ -198,8 +142,4 @@ function logOmitted(
       },
       "a provider omitted a transfer each time its block was read; a search of the inbox found it",
     );
-}
-
-function placeKey({ blockHash, place }: { blockHash: string; place: bigint }): string {
-  return `${blockHash}/${place}`;
 }

@@ -8,7 +8,7 @@ import {
   type ChainReader,
   type Transfer,
 } from "../../chain/reader.ts";
-import { recordFound } from "../search/recordFound.ts";
+import { ONLY_ARRIVALS, searchTransfers } from "../search/searchTransfers.ts";
 import type { WatchWorld } from "../watchWorld.ts";
 
 // A node may have a block shortly before its logs, and then answers with none. The header shows that: a digest that
@@ -128,14 +128,15 @@ async function recheckBlock(world: WatchWorld, chain: Chain, suspect: SuspectBlo
     chain.providers.providerCount === 1 &&
     takeFrom(thoroughAtMs, { nowMs, perMinute: THOROUGH_PER_MINUTE_MAX });
   try {
-    const transfers = await chain.providers.askInReverseOrder((reader) =>
-      isThorough && reader.recheckTransfers ? reader.recheckTransfers(scope, tokens) : reader.transfers(scope, tokens),
-    );
-    if (transfers.length === 0) return;
-    const recorded = await recordFound(world, chain, {
-      transfers,
-      isOnlyIncoming: chain.providers.providerCount > 1,
+    const { recorded, readCount } = await searchTransfers(world, chain, {
+      read: (reader) =>
+        isThorough && reader.recheckTransfers
+          ? reader.recheckTransfers(scope, tokens)
+          : reader.transfers(scope, tokens),
+      from: "last",
+      required: chain.providers.providerCount > 1 ? ONLY_ARRIVALS : { in: 1, out: 1 },
     });
+    if (readCount === 0) return;
     suspectBlocks.delete(block.hash);
     if (recorded.length === 0) return;
     const facts = { chain: chain.caip2, provider, block: String(block.number), recorded: recorded.length };

@@ -13,14 +13,8 @@ import {
   type LocatedTransfer,
   type MovementRow,
 } from "../movement.ts";
-import {
-  isRangeTooLarge,
-  mayBeRangeTooLarge,
-  PARSED_LOGS_TARGET,
-  RangeSize,
-  readRange,
-  type RangeTransfers,
-} from "../catchUp/readRange.ts";
+import { isRangeTooLarge, mayBeRangeTooLarge, PARSED_LOGS_TARGET, RangeSize } from "../search/rangeSize.ts";
+import { readRange, type RangeTransfers } from "../catchUp/readRange.ts";
 import { matchInboxesInDatabase, locateWithProvider } from "../inboxes/locateTransfers.ts";
 import type { WatchWorld } from "../watchWorld.ts";
 import { listChangedFees } from "../store/batchFee.ts";

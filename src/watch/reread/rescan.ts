@@ -1,6 +1,6 @@
 import { watchedTokens } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
-import { ProviderFailed, type BlockRange, type ChainReader, type Transfer } from "../../chain/reader.ts";
+import { ProviderFailed } from "../../chain/reader.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import { Fault } from "../../kernel/faults.ts";
 import { listInboxesOnChain } from "../../intent/inboxStore.ts";
@@ -9,15 +9,13 @@ import type { World } from "../../world.ts";
 import { blocksIn, type BlockSpan } from "../blockTime.ts";
 import type { MovementRow } from "../movement.ts";
 import type { WatchWorld } from "../watchWorld.ts";
-import { recordFound } from "../search/recordFound.ts";
-import { readTransaction } from "./readTransaction.ts";
+import { readInboxTransfers } from "../search/readPart.ts";
+import { NO_BLOCK, recordFound } from "../search/searchTransfers.ts";
+import { readTransaction } from "../search/readTransaction.ts";
 import { findCursor } from "../store/store.ts";
 
 // Rereads one transaction or one inbox when a user misses a payment. It follows the path of every other read, so it
 // adds nothing that the chain does not hold, and nothing twice.
-
-/** Below every block: a requested rescan may also correct final movements. */
-const NO_BLOCK = -1n;
 
 export type RescanWorld = WatchWorld & Pick<World, "chains">;
 
@@ -38,8 +36,6 @@ export type RescanRange = {
 };
 
 const RESCANNED: BlockSpan = { ms: 100_000_000, min: 2_000, max: 1_000_000 };
-/** Queries for one inbox are cheap over long ranges; a provider that refuses them gets shorter ones. */
-const RANGE_BLOCKS_START = 10_000n;
 /** Requests per chain; more blocks need another rescan. */
 const REQUESTS_MAX = 500;
 
@@ -92,32 +88,12 @@ async function rescanInboxes(
   const tokens = watchedTokens(world.catalog, chain.caip2);
   const inboxes = await listInboxesOnChain(world.db, { chain: chain.caip2, intentId });
   if (inboxes.length === 0) return { chain: chain.caip2, outcome: "read", recorded: [] };
-  const transfers = await chain.providers.ask((reader) =>
-    readInboxTransfers(reader, { range: { fromBlock, toBlock: cursor.number }, tokens, inboxes }),
-  );
+  const range = { fromBlock, toBlock: cursor.number };
+  const transfers = await chain.providers.ask(async (reader) => {
+    const read = await readInboxTransfers(reader, { range, tokens, inboxes, requestsMax: REQUESTS_MAX });
+    if (read.nextBlock === undefined) return read.transfers;
+    throw new ProviderFailed("range_too_large", `${reader.name} accepts too few blocks per request`);
+  });
   const recorded = await recordFound(world, chain, { transfers, immutableUpTo: NO_BLOCK });
   return { chain: chain.caip2, outcome: "read", recorded };
-}
-
-async function readInboxTransfers(
-  reader: ChainReader,
-  { range, tokens, inboxes }: { range: BlockRange; tokens: readonly string[]; inboxes: readonly string[] },
-): Promise<Transfer[]> {
-  const transfers: Transfer[] = [];
-  let size = RANGE_BLOCKS_START;
-  let next = range.fromBlock;
-  for (let questions = 0; next <= range.toBlock; questions += 1) {
-    if (questions === REQUESTS_MAX)
-      throw new ProviderFailed("range_too_large", `${reader.name} accepts too few blocks per request`);
-    const end = next + size - 1n < range.toBlock ? next + size - 1n : range.toBlock;
-    try {
-      transfers.push(...(await reader.transfers({ fromBlock: next, toBlock: end }, tokens, inboxes)));
-      next = end + 1n;
-    } catch (error) {
-      const mayShrink = error instanceof ProviderFailed && error.kind === "range_too_large" && size > 1n;
-      if (!mayShrink) throw error;
-      size /= 2n;
-    }
-  }
-  return transfers;
 }

@@ -1,19 +1,21 @@
 import { sql } from "kysely";
 import { isReadByAccounts, type Chain } from "../../chain/chain.ts";
 import { perChain } from "../perChain.ts";
-import type { BlockRange, ChainReader, Transfer } from "../../chain/reader.ts";
+import type { ProviderFailed } from "../../chain/reader.ts";
 import { array } from "../../db/parameters.ts";
 import { namespaceOf, referenceOf, type Caip2 } from "../../kernel/caip.ts";
 import { addMs } from "../../kernel/clock.ts";
+import { highestOf, lowestOf } from "../../kernel/extremes.ts";
 import { HINT_TTL_MS } from "../../view/registerView.ts";
 import { listHintedInboxes } from "../../view/store.ts";
 import { viewedAccountsTopic, viewing, watchTopic } from "../wakes.ts";
 import { blocksIn, type BlockSpan } from "../blockTime.ts";
-import { filterInboxTransfers, distinctChainTxs, type InboxTransfer } from "../movement.ts";
-import { isRangeTooLarge, PARSED_LOGS_TARGET, RangeSize } from "../catchUp/readRange.ts";
+import { distinctChainTxs, type InboxTransfer } from "../movement.ts";
+import { PARSED_LOGS_TARGET, RangeSize } from "../search/rangeSize.ts";
 import { postponeDust } from "../postponed/postponeDust.ts";
 import { listPostponedAmong } from "../postponed/postponedStore.ts";
-import { recordFound } from "../search/recordFound.ts";
+import { readPart } from "../search/readPart.ts";
+import { ONLY_ARRIVALS, searchTransfers } from "../search/searchTransfers.ts";
 import type { WatchWorld } from "../watchWorld.ts";
 import { findCursor } from "../store/store.ts";
 
@@ -78,85 +80,48 @@ async function scanInboxes(
 ): Promise<void> {
   const cursor = await findCursor(world.db, chain.caip2);
   if (cursor === undefined) return;
-  const inboxes = new Set(hints.map(({ inbox }) => inbox));
+  const inboxes = [...new Set(hints.map(({ inbox }) => inbox))];
   const tokens = [...new Set(hints.map(({ token }) => token))];
-  const query = { upTo: cursor.number, tokens, inboxes: [...inboxes] };
-  const found = await chain.providers.askInReverseOrder((reader) => readRecent(world, chain, { reader, ...query }));
-  // Payers do not wait for movements out, and a single provider is not enough for them.
-  const transfers = found.transfers.filter(({ from, to }) => inboxes.has(to) && !inboxes.has(from));
-  const candidates = filterInboxTransfers(transfers, (address) => inboxes.has(address));
-  if (candidates.length === 0) return;
-  const known = await listRecordedPlaces(world, { chain: chain.caip2, candidates });
-  const unrecorded = candidates.filter((candidate) => !known.has(placeKey(candidate)));
-  const missing = await withoutPostponed(world, { caip2: chain.caip2, mintSender: found.mintSender }, unrecorded);
-  if (missing.length === 0) return;
-  const chainTxs = distinctChainTxs(missing);
-  // A single provider may add new transactions. Recorded or orphaned ones need several providers.
-  const recordedTxs = await listRecordedTxs(world, { chain: chain.caip2, chainTxs });
-  const newTransfers = transfers.filter(({ chainTx }) => chainTxs.includes(chainTx) && !recordedTxs.has(chainTx));
-  const written = await recordFound(world, chain, { transfers: newTransfers, isOnlyIncoming: true });
-  if (written.length > 0)
-    world.log.warn(
-      { chain: chain.caip2, recorded: written.length },
-      "a scan for a payer found a transfer that a provider had omitted",
-    );
-}
-
-/** Without what waits already, and without the dust of very many transfers. Anybody may open a payment page. */
-async function withoutPostponed(
-  world: WatchWorld,
-  reader: Pick<ChainReader, "caip2" | "mintSender">,
-  unrecorded: readonly InboxTransfer[],
-): Promise<readonly InboxTransfer[]> {
-  const chainTxs = distinctChainTxs(unrecorded);
-  const waiting = await listPostponedAmong(world.db, { chain: reader.caip2, chainTxs });
-  const missing = unrecorded.filter(({ chainTx }) => !waiting.has(chainTx));
-  return postponeDust(world, reader, missing);
-}
-
-type RecentBlocksQuery = { reader: ChainReader; upTo: bigint; tokens: readonly string[]; inboxes: readonly string[] };
-
-type RecentBlocks = { transfers: readonly Transfer[]; mintSender: string | undefined };
-
-/** Reads the last blocks up to the cursor, as many as the provider accepts. */
-async function readRecent(
-  world: WatchWorld,
-  chain: Chain,
-  { reader, upTo, tokens, inboxes }: RecentBlocksQuery,
-): Promise<RecentBlocks> {
   const { size } = hintScans(world, chain);
-  for (let tries = 0; tries < ATTEMPTS_MAX; tries += 1) {
-    const range = lastBlocks(upTo, { wanted: size.blocks, most: blocksIn(world, chain, SCANNED) });
-    try {
-      const transfers = await reader.transfers(range, tokens, inboxes);
-      size.adjust(range, transfers.length);
-      return { transfers, mintSender: reader.mintSender };
-    } catch (error) {
-      if (!isRangeTooLarge(error)) throw error;
-      if (!size.shrink(error.suggestion) || size.blocks < SCANNED_MIN) break;
-    }
-  }
-  return { transfers: [], mintSender: reader.mintSender };
+  const most = blocksIn(world, chain, SCANNED);
+  const toAccepted = () => lowestOf(most, highestOf(SCANNED_MIN, size.blocks));
+  const shorten = (_: bigint, { suggestion }: ProviderFailed) =>
+    size.shrink(suggestion) && size.blocks >= SCANNED_MIN ? toAccepted() : undefined;
+  const options = { end: "newest", blocks: toAccepted(), attemptsMax: ATTEMPTS_MAX, shorten } as const;
+  const found = await readPart({ fromBlock: 0n, toBlock: cursor.number }, options, (range) =>
+    searchTransfers(world, chain, {
+      read: async (reader) => {
+        const transfers = await reader.transfers(range, tokens, inboxes);
+        size.adjust(range, transfers.length);
+        return transfers;
+      },
+      from: "last",
+      // Payers do not wait for movements out, and a single provider is not enough for them.
+      required: ONLY_ARRIVALS,
+      parties: inboxes,
+      skipsRecorded: true,
+      select: (missing) => selectNew(world, chain, missing),
+    }),
+  );
+  const recorded = found?.answer.recorded.length ?? 0;
+  if (recorded > 0)
+    world.log.warn({ chain: chain.caip2, recorded }, "a scan for a payer found a transfer that a provider had omitted");
 }
 
-function lastBlocks(upTo: bigint, { wanted, most }: { wanted: bigint; most: bigint }): BlockRange {
-  const blocks = wanted < SCANNED_MIN ? SCANNED_MIN : wanted > most ? most : wanted;
-  return { fromBlock: upTo >= blocks ? upTo - blocks + 1n : 0n, toBlock: upTo };
-}
-
-/** The places of the candidates' transactions that hold a live movement of their inboxes. */
-async function listRecordedPlaces(
-  { db }: Pick<WatchWorld, "db">,
-  { chain, candidates }: { chain: Caip2; candidates: readonly InboxTransfer[] },
-): Promise<Set<string>> {
-  const inboxes = [...new Set(candidates.map(({ inbox }) => inbox))];
-  const { rows } = await sql<{ blockHash: string; place: bigint }>`
-    select recorded.block_hash as "blockHash", recorded.place
-    from unnest(${array(distinctChainTxs(candidates), "text")}) as asked (chain_tx) cross join lateral (
-      select * from movement where movement.chain = ${chain} and movement.chain_tx = asked.chain_tx offset 0
-    ) as recorded
-    where recorded.inbox = any(${array(inboxes, "text")}) and recorded.orphaned_at is null`.execute(db.root);
-  return new Set(rows.map(placeKey));
+/**
+ * Without what waits already, and without the dust of very many transfers: anybody may open a payment page. A single
+ * provider may add new transactions. Recorded or orphaned ones need several providers.
+ */
+async function selectNew(
+  world: WatchWorld,
+  { caip2: chain, readers: [reader] }: Chain,
+  missing: readonly InboxTransfer[],
+): Promise<readonly InboxTransfer[]> {
+  const waiting = await listPostponedAmong(world.db, { chain, chainTxs: distinctChainTxs(missing) });
+  const unstored = missing.filter(({ chainTx }) => !waiting.has(chainTx));
+  const pressing = await postponeDust(world, { caip2: chain, mintSender: reader?.mintSender }, unstored);
+  const recorded = await listRecordedTxs(world, { chain, chainTxs: distinctChainTxs(pressing) });
+  return pressing.filter(({ chainTx }) => !recorded.has(chainTx));
 }
 
 /** Those of the transactions with any recorded movement. */
@@ -164,13 +129,10 @@ async function listRecordedTxs(
   { db }: Pick<WatchWorld, "db">,
   { chain, chainTxs }: { chain: Caip2; chainTxs: readonly string[] },
 ): Promise<Set<string>> {
+  if (chainTxs.length === 0) return new Set();
   const { rows } = await sql<{ chainTx: string }>`/* named: list_recorded_txs */
     select asked.chain_tx as "chainTx" from unnest(${array(chainTxs, "text")}) as asked (chain_tx) cross join lateral (
       select from movement where movement.chain = ${chain} and movement.chain_tx = asked.chain_tx limit 1
     ) as recorded`.execute(db.root);
   return new Set(rows.map((row) => row.chainTx));
-}
-
-function placeKey({ blockHash, place }: { blockHash: string; place: bigint }): string {
-  return `${blockHash}/${place}`;
 }

@@ -1,21 +1,17 @@
 import { watchedTokens } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
-import { ProviderFailed, type BlockRange, type ChainReader, type Transfer } from "../../chain/reader.ts";
 import { listInboxesOnChain } from "../../intent/inboxStore.ts";
 import type { MovementRow } from "../movement.ts";
 import { findCursor } from "../store/store.ts";
-import { recordFound } from "../search/recordFound.ts";
+import { readInboxTransfers } from "../search/readPart.ts";
+import { NO_BLOCK, recordFound } from "../search/searchTransfers.ts";
 import type { RescanWorld } from "./rescan.ts";
 
 // Searches the whole past of inboxes that the database did not have, in parts: what is found there is recorded as by
 // every other reading.
 
-/** Queries for few inboxes are cheap over long ranges; a provider that refuses them gets shorter ones. */
-const RANGE_BLOCKS_START = 10_000n;
 /** Requests of one part. */
 const REQUESTS_MAX = 100;
-/** Below every block: the search may record what is final. */
-const NO_BLOCK = -1n;
 
 export type InboxSearch = {
   recorded: readonly MovementRow[];
@@ -37,31 +33,11 @@ export async function searchInboxes(
     return { recorded: [], nextBlock: undefined };
   const tokens = watchedTokens(world.catalog, chain.caip2);
   const range = { fromBlock, toBlock: cursor.number };
-  const { transfers, nextBlock } = await chain.providers.ask((reader) => readPart(reader, { range, tokens, inboxes }));
+  const { transfers, nextBlock } = await chain.providers.ask((reader) =>
+    readInboxTransfers(reader, { range, tokens, inboxes, requestsMax: REQUESTS_MAX }),
+  );
   const recorded = await recordFound(world, chain, { transfers, immutableUpTo: NO_BLOCK });
   return { recorded, nextBlock };
-}
-
-async function readPart(
-  reader: ChainReader,
-  { range, tokens, inboxes }: { range: BlockRange; tokens: readonly string[]; inboxes: readonly string[] },
-): Promise<{ transfers: Transfer[]; nextBlock: bigint | undefined }> {
-  const transfers: Transfer[] = [];
-  // Where a chain is read by accounts, the transactions of an inbox are listed, whatever the range.
-  let size = reader.holdings === undefined ? RANGE_BLOCKS_START : range.toBlock + 1n;
-  let next = range.fromBlock;
-  for (let requests = 0; next <= range.toBlock && requests < REQUESTS_MAX; requests += 1) {
-    const end = next + size - 1n < range.toBlock ? next + size - 1n : range.toBlock;
-    try {
-      transfers.push(...(await reader.transfers({ fromBlock: next, toBlock: end }, tokens, inboxes)));
-      next = end + 1n;
-    } catch (error) {
-      const mayShrink = error instanceof ProviderFailed && error.kind === "range_too_large" && size > 1n;
-      if (!mayShrink) throw error;
-      size /= 2n;
-    }
-  }
-  return { transfers, nextBlock: next <= range.toBlock ? next : undefined };
 }
 
 /**

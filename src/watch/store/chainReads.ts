@@ -138,3 +138,17 @@ export async function listReplacedBlocks(
     ) as known`.execute(tx);
   return new Set(rows.map(({ hash }) => hash));
 }
+
+/** The live movements of transactions. */
+export async function listLiveMovements(
+  db: Db,
+  { chain, chainTxs }: { chain: Caip2; chainTxs: readonly string[] },
+): Promise<MovementRow[]> {
+  if (chainTxs.length === 0) return [];
+  const { rows } = await sql<MovementRow>`/* named: live_movements */
+    select recorded.* from unnest(${array(chainTxs, "text")}) as asked (chain_tx) cross join lateral (
+      select * from movement where movement.chain = ${chain} and movement.chain_tx = asked.chain_tx offset 0
+    ) as recorded
+    where recorded.orphaned_at is null`.execute(db.root);
+  return rows;
+}

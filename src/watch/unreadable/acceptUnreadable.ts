@@ -4,6 +4,7 @@ import type { ChainReader } from "../../chain/reader.ts";
 import { skippedKeys, type UnreadableEntry, type UnreadableVerdict } from "../../chain/unreadable/unreadableEntry.ts";
 import { warnRepeated } from "../../kernel/alarm/repeatedWarning.ts";
 import { listInboxesAmong } from "../inboxes/inboxes.ts";
+import { twoProviders } from "../search/searchTransfers.ts";
 import type { WatchWorld } from "../watchWorld.ts";
 import { addUnreadableInboxes, insertUnreadable, listKnownSubjects, type NewUnreadable } from "./unreadableStore.ts";
 
@@ -79,7 +80,7 @@ async function confirmUnreadable(
   return entries.flatMap((entry): Confirmed[] => {
     const { providers, isReadable } = countVerdicts(verdicts, entry);
     const sinceMs = waitingSinceMs.get(entry.key) ?? nowMs;
-    const isEnough = providers.length >= neededProviders(chain);
+    const isEnough = providers.length >= twoProviders(chain);
     const isAlone = providers.length > 0 && nowMs - sinceMs >= ALONE_MS;
     if (!isReadable && (isEnough || isAlone)) {
       waitingSinceMs.delete(entry.key);
@@ -102,11 +103,6 @@ export async function askVerdicts(chain: Chain, entries: readonly UnreadableEntr
     async (reader: ChainReader) => (await reader.recheckUnreadable?.(entries)) ?? new Map<string, UnreadableVerdict>(),
   );
   return replies.flatMap((each) => ("answer" in each ? [{ provider: each.provider, verdicts: each.answer }] : []));
-}
-
-/** The providers that must say the same. */
-export function neededProviders(chain: Chain): number {
-  return Math.min(2, chain.providers.providerCount);
 }
 
 /** Who cannot parse it for the same reason, and whether anybody can. */

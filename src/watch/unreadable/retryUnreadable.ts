@@ -4,11 +4,11 @@ import { ProviderFailed, type ChainReader, type Transfer } from "../../chain/rea
 import type { UnreadableEntry } from "../../chain/unreadable/unreadableEntry.ts";
 import { warnRepeated } from "../../kernel/alarm/repeatedWarning.ts";
 import { addMs } from "../../kernel/clock.ts";
-import { recordFound } from "../search/recordFound.ts";
-import { readTransaction } from "../reread/readTransaction.ts";
+import { ONLY_ARRIVALS, searchTransfers, twoProviders } from "../search/searchTransfers.ts";
+import { readTransaction } from "../search/readTransaction.ts";
 import type { WatchWorld } from "../watchWorld.ts";
 import { findCursor, type CursorRow } from "../store/store.ts";
-import { askVerdicts, countVerdicts, neededProviders } from "./acceptUnreadable.ts";
+import { askVerdicts, countVerdicts } from "./acceptUnreadable.ts";
 import { claimUnreadable, deleteUnreadable, postponeUnreadable, type UnreadableRow } from "./unreadableStore.ts";
 
 // Tries again what could not be parsed: a provider, or this service, may have been upgraded. What is readable now is
@@ -40,7 +40,7 @@ export async function retryUnreadable(world: WatchWorld, chain: Chain): Promise<
     }));
   await deleteUnreadable(world.db, { chain: chain.caip2, subjects: gone });
   for (const subject of gone) chain.providers.skipped.delete(subject);
-  const needed = neededProviders(chain);
+  const needed = twoProviders(chain);
   await postponeUnreadable(world.db, { chain: chain.caip2, rows: left, needed, at: world.clock.now() });
   return rows.length === ROWS_AT_A_TIME;
 }
@@ -49,7 +49,7 @@ type DueRows = { rows: readonly UnreadableRow[]; cursor: CursorRow; replies: Awa
 
 /** The subjects whose rows end: their transfers are recorded, or the chain does not hold them any more. */
 async function tryRows(world: WatchWorld, chain: Chain, { rows, cursor, replies }: DueRows): Promise<Set<string>> {
-  const needed = neededProviders(chain);
+  const needed = twoProviders(chain);
   const ended = new Set<string>();
   for (const row of rows) {
     const verdicts = replies.flatMap(({ provider, verdicts: each }) => {
@@ -119,13 +119,19 @@ async function recordTransaction(
   // An account is compared again by the pass over all balances.
   if (row.kind === "account") return true;
   const tokens = watchedTokens(world.catalog, chain.caip2);
-  const transfers = await chain.providers.askProvider(provider, (reader) =>
-    readRow(reader, row, { tokens, upTo: cursor.number }),
-  );
-  if (transfers === undefined) return false;
   // A movement out makes a settlement look landed, so a second provider must read it too, where there is one.
   const isOnlyIncoming = readers.length < needed;
-  const recorded = await recordFound(world, chain, { transfers, isOnlyIncoming });
+  let isThere = false;
+  const { recorded } = await searchTransfers(world, chain, {
+    read: async (reader) => {
+      const transfers = await readRow(reader, row, { tokens, upTo: cursor.number });
+      isThere = transfers !== undefined;
+      return transfers ?? [];
+    },
+    from: { provider },
+    required: isOnlyIncoming ? ONLY_ARRIVALS : { in: 1, out: 1 },
+  });
+  if (!isThere) return false;
   if (recorded.length > 0)
     world.log.info(
       { chain: chain.caip2, subject: row.subject, provider, recorded: recorded.length },

@@ -3,15 +3,15 @@ import { watchedTokens } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
 import type { Transfer } from "../../chain/reader.ts";
 import { array } from "../../db/parameters.ts";
-import { computeRereadLimit } from "../reread/rereadFinal.ts";
-import { recordFound } from "../search/recordFound.ts";
+import { computeRereadLimit } from "./rereadFinal.ts";
+import { recordFound } from "../search/searchTransfers.ts";
 import { matchInboxesInDatabase } from "../inboxes/locateTransfers.ts";
 import { wakeBlockConsumers } from "../wakes.ts";
 import type { WatchWorld } from "../watchWorld.ts";
 import { listHashesAt } from "../store/chainReads.ts";
 import { findCursor } from "../store/store.ts";
 import { listUnreadableTxs } from "../unreadable/unreadableStore.ts";
-import { claimPostponed, deletePostponed } from "./postponedStore.ts";
+import { claimPostponed, deletePostponed } from "../postponed/postponedStore.ts";
 
 /** Transactions in one step. */
 const ROWS_AT_A_TIME = 200;
