@@ -214,7 +214,7 @@ export const DEEP_PARTS: readonly DeepPart[] = [
   },
   ...Array.from({ length: MONEY_PARTS }, (_, part) => ({
     name: `1,000 intents with random money on three chains, ${part + 1} of ${MONEY_PARTS}`,
-    command: ["scripts/test.ts", "--workers=1", "src/deposit/decision/randomMoney.test.ts"],
+    command: ["scripts/test.ts", "--workers=1", "src/deposit/decide/randomMoney.test.ts"],
     environment: { TRIBUTARY_MONEY_FIRST: String(part * 20 + 1), TRIBUTARY_MONEY_SEEDS: "20" },
     seconds: 120,
   })),

@@ -965,7 +965,7 @@ alter table deposit_agreement add constraint deposit_agreement_deposit_id_fkey f
 create index deposit_agreement_agreed on deposit_agreement (asked_at) where (state = 'agreed');
 create index deposit_agreement_due on deposit_agreement (chain, retry_at) where (state = 'asking');
 
--- holding: written by src/deposit/dust/dustStore.ts
+-- holding: written by src/deposit/holding/holdingStore.ts
 create table holding (
   intent_id text not null,
   chain text not null,

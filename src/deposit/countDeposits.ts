@@ -2,8 +2,8 @@ import { findWatchedChain } from "../catalog/catalog.ts";
 import { isolateIntents } from "../handover/isolateIntents.ts";
 import { lockIntents } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
-import { decideIntents, type DepositWorld } from "./decision/applyDecisions.ts";
-import { readFacts } from "./decision/readFacts.ts";
+import { decideIntents, type DepositWorld } from "./decide/applyDecisions.ts";
+import { readFacts } from "./decide/readFacts.ts";
 import { findHead, listPendingIntents } from "./store.ts";
 import { lastFinalBlock } from "../watch/finality.ts";
 

@@ -6,7 +6,7 @@ import { insertAccount, insertIntent, TEST_CHAIN } from "../../test/support/inte
 import { recordMovements, setHead } from "../../test/support/movements.ts";
 import { stationWorld, type StationWorld } from "../../test/support/stationWorld.ts";
 import type { Db } from "../db/database.ts";
-import { listDeposits, type ListedDeposit } from "./dust/listDeposits.ts";
+import { listDeposits, type ListedDeposit } from "./listDeposits.ts";
 import { runChecks } from "../ledger/check.ts";
 import { depositChecks } from "./checks.ts";
 import { processMovements } from "./processMovements.ts";

@@ -1,4 +1,4 @@
-import type { Selectable } from "kysely";
+import { sql, type Selectable } from "kysely";
 import type { DepositTable } from "./depositTables.ts";
 import type { IntentRow } from "../intent/store.ts";
 import type { MovementRow } from "../watch/movement.ts";
@@ -7,6 +7,9 @@ import { convertUnits } from "../kernel/units.ts";
 export type DepositRow = Selectable<DepositTable>;
 /** A deposit without `seq`, which the database assigns. */
 export type Deposit = Omit<DepositRow, "seq">;
+
+/** One deposit before and after a change; `before` is undefined for a new deposit. */
+export type DepositChange = { before: Deposit | undefined; after: Deposit };
 
 /** The fields of a deposit that the API and the events show. Dust without a row of its own has the same. */
 export type ShownDeposit = Pick<
@@ -156,3 +159,8 @@ export function toPayoutUnits(deposit: Deposit, intent: IntentRow): bigint {
 export function isReceived(deposit: Deposit): boolean {
   return deposit.status === "seen" || deposit.status === "confirmed" || deposit.status === "counted";
 }
+
+/** SQL for the deposits that are in no final state: an index has exactly this condition. */
+export const IS_UNDECIDED = sql<boolean>`
+  (deposit.status in ('seen','confirmed')
+    or deposit.status = 'held' and deposit.reason in ('provider_disagreement','provider_agreement_pending'))`;

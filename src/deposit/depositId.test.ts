@@ -6,7 +6,7 @@ import { recordMovements, setHead, type MovementInput } from "../../test/support
 import { stationWorld, type StationWorld } from "../../test/support/stationWorld.ts";
 import type { Db } from "../db/database.ts";
 import { insertDeployment, type IntentRow } from "../intent/store.ts";
-import { listDeposits } from "./dust/listDeposits.ts";
+import { listDeposits } from "./listDeposits.ts";
 import { processMovements } from "./processMovements.ts";
 
 const CHAIN_TX = `0x${"d4b".padStart(64, "0")}`;

@@ -6,21 +6,21 @@ import { findPayoutWay, type PayoutWay } from "../intent/routes/payoutWay.ts";
 import { ensureDeployment } from "../intent/deployment.ts";
 import { lockIntents, type IntentRow } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
-import { decideIntents, type DepositWorld } from "./decision/applyDecisions.ts";
-import { readFacts, type IntentCase } from "./decision/readFacts.ts";
+import { decideIntents, type DepositWorld } from "./decide/applyDecisions.ts";
+import { readFacts, type IntentCase } from "./decide/readFacts.ts";
 import type { MovementRow } from "../watch/movement.ts";
 import { applyMovement, newDeposit, type Deposit } from "./deposit.ts";
 import { depositId } from "./depositId.ts";
-import { isBelowMinimum } from "./dust/dust.ts";
+import { isBelowMinimum } from "./holding/dust.ts";
 import { requiredConfirmations, requiredSeconds } from "./finality.ts";
-import type { DepositChange } from "./computeIntentProgress.ts";
+import type { DepositChange } from "./deposit.ts";
 import {
   listMovementsWithDeposit,
   markSummedStale,
   noteDust,
   refreshHoldings,
   refreshRestsAfter,
-} from "./dust/dustStore.ts";
+} from "./holding/holdingStore.ts";
 import { listInboundMovements } from "./store.ts";
 import { noteMints } from "../watch/store/awaitedBurnStore.ts";
 import { consumeMovements, retryQuarantined, type MovementConsumer } from "../handover/consumeMovements.ts";

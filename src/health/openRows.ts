@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Caip2 } from "../kernel/caip.ts";
 import { array } from "../db/parameters.ts";
 import { addMs } from "../kernel/clock.ts";
-import { IS_DOUBTFUL_REST } from "../deposit/dust/restReads.ts";
+import { IS_DOUBTFUL_REST } from "../deposit/holding/restReads.ts";
 import type { World } from "../world.ts";
 import { isOpenSettlement } from "../deposit/openSettlement.ts";
 

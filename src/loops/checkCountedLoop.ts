@@ -1,4 +1,4 @@
-import { checkCountedRule } from "../deposit/decision/checkCountedRule.ts";
+import { checkCountedRule } from "../deposit/decide/checkCountedRule.ts";
 import type { World } from "../world.ts";
 import type { Loop } from "./loop.ts";
 

@@ -1,7 +1,7 @@
-import { purgeVerifications } from "../deposit/agreement/verifyDeposits.ts";
+import { purgeVerifications } from "../deposit/verify/verifyDeposits.ts";
 import { purgeEvents } from "../event/purgeEvents.ts";
 import { purgeExpired } from "../idempotency/purgeExpired.ts";
-import { purgeSweepAgreements } from "../settlement/agreement/verifySweeps.ts";
+import { purgeSweepAgreements } from "../settlement/observe/verifySweeps.ts";
 import { purgeTransactions } from "../settlement/purgeTransactions.ts";
 import { purgeHandoffCodes } from "../intent/checkout/handoff.ts";
 import { purgePrimedAccounts } from "../priming/purgePrimedAccounts.ts";

@@ -1,11 +1,11 @@
 import { findAsset } from "../catalog/catalog.ts";
 import { depositRecord, type DepositRecord } from "../deposit/depositRecord.ts";
-import { listDeposits } from "../deposit/dust/listDeposits.ts";
+import { listDeposits } from "../deposit/listDeposits.ts";
 import { intentRecord, intentRecordWithRoutes, type IntentRecord } from "../intent/intentRecord.ts";
 import { findIntentRoutes, findRoutes } from "../intent/routes/findRoutes.ts";
 import type { IntentRow } from "../intent/store.ts";
 import { Fault } from "../kernel/faults.ts";
-import { settlementRecord, type SettlementRecord } from "../settlement/settlementRecord.ts";
+import { settlementRecord, type SettlementRecord } from "../settlement/change/settlementRecord.ts";
 import type { World } from "../world.ts";
 import { archiveIntent } from "../intent/archiveIntent.ts";
 import { UsageError } from "./errors.ts";

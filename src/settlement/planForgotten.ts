@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Db } from "../db/database.ts";
-import { refreshHoldings } from "../deposit/dust/dustStore.ts";
+import { refreshHoldings } from "../deposit/holding/holdingStore.ts";
 import { lockIntents } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import type { World } from "../world.ts";

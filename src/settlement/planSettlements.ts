@@ -1,13 +1,13 @@
 import { findWatchedChain } from "../catalog/catalog.ts";
-import { refreshHoldings } from "../deposit/dust/dustStore.ts";
+import { refreshHoldings } from "../deposit/holding/holdingStore.ts";
 import { isolateIntents } from "../handover/isolateIntents.ts";
 import { lockIntents } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { addMs } from "../kernel/clock.ts";
 import { newId } from "../kernel/ids.ts";
 import type { World } from "../world.ts";
-import { assignToSweeps } from "./observe/assignToSweeps.ts";
-import type { Settlement } from "./settlement.ts";
+import { assignToSweeps } from "./sweep/assignToSweeps.ts";
+import { newSettlement } from "./settlement.ts";
 import { insertPlannedSettlements, listDueInboxes } from "./store.ts";
 
 type PlanWorld = Pick<World, "db" | "clock" | "entropy" | "catalog" | "log">;
@@ -57,39 +57,4 @@ async function planForIntents(
     await refreshHoldings(tx, intentIds);
     return due.length;
   });
-}
-
-/** A planned settlement, with only its inbox known. */
-export function newSettlement(input: {
-  id: string;
-  intentId: string;
-  chain: Caip2;
-  token: string;
-  at: Date;
-}): Settlement {
-  return {
-    id: input.id,
-    intent_id: input.intentId,
-    chain: input.chain,
-    token: input.token,
-    status: "planned",
-    gross_units: null,
-    fee_units: null,
-    route_cost_units: null,
-    net_units: null,
-    reason: null,
-    outgoing_id: null,
-    chain_tx: null,
-    burn_id: null,
-    block_number: null,
-    attempts: 0,
-    retry_at: null,
-    created_at: input.at,
-    submitted_at: null,
-    landed_at: null,
-    landed_chain: null,
-    landed_chain_tx: null,
-    landed_block_number: null,
-    updated_at: input.at,
-  };
 }

@@ -1,13 +1,12 @@
 import type { Tx } from "../db/database.ts";
 import { isCausedByData } from "../kernel/errors/classifyError.ts";
-import { appendEvents } from "../event/store.ts";
 import { lockIntents } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { addMs } from "../kernel/clock.ts";
 import type { World } from "../world.ts";
-import { settlementEvents } from "./settlementEvents.ts";
+import { SettlementChanges } from "./change/settlementChanges.ts";
 import { afterFailedAttempt } from "./settlement.ts";
-import { lockSettlements, listIneffectiveSettlements, writeSettlements, type IneffectiveSettlement } from "./store.ts";
+import { lockSettlements, listIneffectiveSettlements, type IneffectiveSettlement } from "./store.ts";
 import { raiseAlarm } from "../kernel/alarm/raiseAlarm.ts";
 
 type ReplanWorld = Pick<World, "db" | "clock" | "entropy" | "log" | "memory">;
@@ -60,22 +59,12 @@ async function replanTogether(
   const at = world.clock.now();
   // Locks the intents first, in the same order as every other caller, which prevents a deadlock.
   const intents = await lockIntents(tx, [...new Set(ineffective.map(({ intentId }) => intentId))]);
-  const intentOf = new Map(intents.map((intent) => [intent.id, intent]));
   const reasons = new Map(ineffective.map((each) => [each.id, reasonOf(each)]));
-  const current = await lockSettlements(tx, [...reasons.keys()], ["submitted"]);
-  const changes = current.map((before) => ({
-    before,
-    after: afterFailedAttempt(before, { reason: reasons.get(before.id) ?? "", at, addMs }),
-  }));
-  await writeSettlements(
-    tx,
-    changes.map(({ after }) => after),
-  );
-  const events = changes.flatMap(({ before, after }) => {
-    const intent = intentOf.get(after.intent_id);
-    return intent === undefined ? [] : settlementEvents(intent, before, after);
-  });
-  await appendEvents(tx, world, { events, at });
+  const changes = new SettlementChanges(at, intents);
+  for (const before of await lockSettlements(tx, [...reasons.keys()], ["submitted"]))
+    changes.add(before, afterFailedAttempt(before, { reason: reasons.get(before.id) ?? "", at, addMs }));
+  await changes.writeSettlements(tx);
+  await changes.appendEvents(tx, world);
 }
 
 function reasonOf(missed: IneffectiveSettlement): string {

@@ -7,7 +7,7 @@ import { recordMovements, setHead, type MovementInput } from "../../test/support
 import { stationWorld, type StationWorld } from "../../test/support/stationWorld.ts";
 import type { Db } from "../db/database.ts";
 import { depositChecks } from "../deposit/checks.ts";
-import { listDeposits } from "../deposit/dust/listDeposits.ts";
+import { listDeposits } from "../deposit/listDeposits.ts";
 import { processMovements } from "../deposit/processMovements.ts";
 import type { IntentRow } from "../intent/store.ts";
 import { runChecks } from "../ledger/check.ts";

@@ -2,8 +2,9 @@ import type { Selectable } from "kysely";
 import type { SettlementTable } from "./settlementTables.ts";
 import type { IntentRow } from "../intent/store.ts";
 import type { MovementRow } from "../watch/movement.ts";
+import type { Caip2 } from "../kernel/caip.ts";
 import { feeOf } from "../kernel/units.ts";
-import type { SweepShare } from "./crossing/shareSweep.ts";
+import type { SweepShare } from "./shareSweep.ts";
 import { backoffMs } from "../kernel/clock.ts";
 import { OPEN_SETTLEMENT_STATES } from "../deposit/openSettlement.ts";
 
@@ -306,5 +307,40 @@ export function afterFailedAttempt(
     submitted_at: null,
     retry_at: context.addMs(context.at, waitMs),
     updated_at: context.at,
+  };
+}
+
+/** A planned settlement, with only its inbox known. */
+export function newSettlement(input: {
+  id: string;
+  intentId: string;
+  chain: Caip2;
+  token: string;
+  at: Date;
+}): Settlement {
+  return {
+    id: input.id,
+    intent_id: input.intentId,
+    chain: input.chain,
+    token: input.token,
+    status: "planned",
+    gross_units: null,
+    fee_units: null,
+    route_cost_units: null,
+    net_units: null,
+    reason: null,
+    outgoing_id: null,
+    chain_tx: null,
+    burn_id: null,
+    block_number: null,
+    attempts: 0,
+    retry_at: null,
+    created_at: input.at,
+    submitted_at: null,
+    landed_at: null,
+    landed_chain: null,
+    landed_chain_tx: null,
+    landed_block_number: null,
+    updated_at: input.at,
   };
 }

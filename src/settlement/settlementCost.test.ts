@@ -18,7 +18,7 @@ import { observeSettlements } from "./observe/observeSettlements.ts";
 import { planSettlements } from "./planSettlements.ts";
 import { replanSettlements } from "./replanSettlements.ts";
 import { submitSettlements } from "./submitSettlements.ts";
-import { ARRIVALS_READ_MAX } from "./observe/sweepReads.ts";
+import { ARRIVALS_READ_MAX } from "./sweep/sweepReads.ts";
 
 const UNITS = 7n;
 

@@ -5,7 +5,7 @@ import type { OutgoingTransactionStatus } from "../chain/outgoing/outgoingTables
 import type { IntentRow } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { addMs } from "../kernel/clock.ts";
-import { IS_DOUBTFUL_REST } from "../deposit/dust/restReads.ts";
+import { IS_DOUBTFUL_REST } from "../deposit/holding/restReads.ts";
 import { isNamedByUnreadable } from "../watch/unreadable/unreadableStore.ts";
 import { isOpen, RETRY_MS_MAX, sweepKey, type Settlement, type SettlementRow } from "./settlement.ts";
 import { isOpenSettlement } from "../deposit/openSettlement.ts";

@@ -2,9 +2,7 @@ import { findWatchedChain } from "../catalog/catalog.ts";
 import type { Chain } from "../chain/chain.ts";
 import { SettleRefused, type ChainSender, type PreparedSettlement, type SettleItem } from "../chain/sender.ts";
 import type { Tx } from "../db/database.ts";
-import type { NewEvent } from "../event/event.ts";
-import { refreshHoldings } from "../deposit/dust/dustStore.ts";
-import { appendEvents } from "../event/store.ts";
+import { refreshHoldings } from "../deposit/holding/holdingStore.ts";
 import { isCausedByData, stopsAllWork } from "../kernel/errors/classifyError.ts";
 import { halveWhatFails } from "../kernel/errors/halveWhatFails.ts";
 import type { Caip2 } from "../kernel/caip.ts";
@@ -14,18 +12,17 @@ import type { World } from "../world.ts";
 import { isPriceReached } from "../intent/paymentStatus.ts";
 import { toSettleItem } from "../intent/pins/ownInbox.ts";
 import { lockIntents } from "../intent/store.ts";
-import { assignToSweeps } from "./observe/assignToSweeps.ts";
+import { assignToSweeps } from "./sweep/assignToSweeps.ts";
 import { isCrossing, prepareCrossing } from "./crossing/prepareCrossing.ts";
 import { findBalanceDisagreements } from "./agreement/findBalanceDisagreements.ts";
 import { hasReadSinceRewind } from "./agreement/hasReadSinceRewind.ts";
-import { settlementEvents } from "./settlementEvents.ts";
+import { SettlementChanges } from "./change/settlementChanges.ts";
 import { afterFailedAttempt, type Settlement, type SettlementRow } from "./settlement.ts";
 import {
   lockSettlements,
   listDueSettlements,
   listEmptySettlements,
   updateRetryAt,
-  writeSettlements,
   type DueSettlement,
 } from "./store.ts";
 import { raiseAlarm } from "../kernel/alarm/raiseAlarm.ts";
@@ -342,15 +339,9 @@ async function changeSettlements(
     change: (before: SettlementRow) => Settlement;
   },
 ): Promise<void> {
-  const intentOf = new Map(input.batch.map(({ settlement, intent }) => [settlement.id, intent]));
-  const changes = input.current.map((before) => ({ before, after: input.change(before) }));
-  await writeSettlements(
-    tx,
-    changes.map(({ after }) => after),
-  );
-  const events = changes.flatMap(({ before, after }): NewEvent[] => {
-    const intent = intentOf.get(after.id);
-    return intent === undefined ? [] : settlementEvents(intent, before, after);
-  });
-  await appendEvents(tx, world, { events, at: input.at });
+  const intents = input.batch.map(({ intent }) => intent);
+  const changes = new SettlementChanges(input.at, intents);
+  for (const before of input.current) changes.add(before, input.change(before));
+  await changes.writeSettlements(tx);
+  await changes.appendEvents(tx, world);
 }

@@ -45,6 +45,23 @@ export function findFolderCircles(codebase: Codebase): PlaceImport[][] {
   );
 }
 
+/** The stations whose folders can be read one after the other. */
+const ORDERED_STATIONS = ["watch", "handover", "deposit", "settlement"];
+
+export function noFolderCircles(codebase: Codebase): Violation[] {
+  return findFolderCircles(codebase).flatMap((circle): Violation[] => {
+    const [first] = circle;
+    if (first === undefined || !ORDERED_STATIONS.some((station) => first.from.startsWith(`src/${station}/`))) return [];
+    const imports = circle.map(({ from, to, files }) => `${from} → ${to} (${files[0]})`);
+    return [
+      {
+        path: first.from,
+        message: `Folders import each other: ${imports.join("; ")}. Move what both need into a folder that imports neither.`,
+      },
+    ];
+  });
+}
+
 function listPlaceImports({ sources }: Codebase): PlaceImport[] {
   const ours = sources.filter(({ path }) => path.startsWith("src/") && !isTest(path));
   const folders = new Set(ours.map(({ path }) => folderOf(path)));

@@ -1,6 +1,6 @@
 import { blockCountsAreNoTimes } from "./blockCounts.ts";
 import { evmWordsStayInTheirKind } from "./chainKinds.ts";
-import { noImportCycles } from "./importCycles.ts";
+import { noFolderCircles, noImportCycles } from "./importCycles.ts";
 import type { Codebase, Violation } from "./codebase.ts";
 import { importsFollowOrder, noBarrels, importsAreParsed, stationsAreKnown } from "./imports.ts";
 import {
@@ -23,6 +23,7 @@ export const ARCHITECTURE_RULES: readonly ArchitectureRule[] = [
   { name: "every folder below src has a place in the station order", check: stationsAreKnown },
   { name: "a station imports only earlier stations", check: importsFollowOrder },
   { name: "no import cycles", check: noImportCycles },
+  { name: "no circles of folders in the stations from watch to settlement", check: noFolderCircles },
   { name: "no barrels", check: noBarrels },
   {
     name: "time, timers, randomness, environment and network only in their ports",

@@ -1,7 +1,7 @@
 import { deepEqual, throws } from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createCodebase } from "./codebase.ts";
-import { findFolderCircles } from "./importCycles.ts";
+import { findFolderCircles, noFolderCircles } from "./importCycles.ts";
 import { walkCalls } from "./walkCalls.ts";
 
 const WATCHED = createCodebase([
@@ -68,6 +68,7 @@ describe("circles of folders", () => {
       circle.map(({ from, to }) => `${from} ${to}`),
       ["src/watch/one src/watch/two", "src/watch/two src/watch/one"],
     );
+    deepEqual(noFolderCircles(codebase).length, 1);
   });
 
   it("lets a file beside folders stand for itself", () => {

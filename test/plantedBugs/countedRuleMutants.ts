@@ -1,6 +1,6 @@
 import type { Mutant } from "../sim/mutant.ts";
 
-const TEST = "src/deposit/decision/countedRule.test.ts";
+const TEST = "src/deposit/decide/countedRule.test.ts";
 
 /** Decisions that count too early, which the check of the database must find. */
 export const countedRuleMutants: readonly (Mutant & { test: string })[] = [
@@ -10,7 +10,7 @@ export const countedRuleMutants: readonly (Mutant & { test: string })[] = [
     test: TEST,
     patches: [
       {
-        path: "src/deposit/decision/countFinal.ts",
+        path: "src/deposit/decide/countFinal.ts",
         search: "final === undefined || deposit.block_number > final",
         replace: "final === undefined",
       },
@@ -22,7 +22,7 @@ export const countedRuleMutants: readonly (Mutant & { test: string })[] = [
     test: TEST,
     patches: [
       {
-        path: "src/deposit/decision/exposure.ts",
+        path: "src/deposit/decide/exposure.ts",
         search: "isReceived(after) || isHeldForAgreement(after)",
         replace: '(isReceived(after) && after.status !== "counted") || isHeldForAgreement(after)',
       },

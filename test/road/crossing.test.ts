@@ -13,7 +13,7 @@ import {
 } from "../../src/dev/chains/bridge.ts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
-import { settlementRecord } from "../../src/settlement/settlementRecord.ts";
+import { settlementRecord } from "../../src/settlement/change/settlementRecord.ts";
 import { assertAllChecks } from "../support/ledgerAssertions.ts";
 import { openBridgedRoad, type BridgedRoad } from "../support/bridgedRoad.ts";
 import type { TestChain } from "../support/chain.ts";

@@ -6,7 +6,7 @@ import { receiveCrossings } from "../../src/bridge/receiveCrossings.ts";
 import { trackCrossings } from "../../src/bridge/trackCrossings.ts";
 import { DEFAULT_SETTINGS, type AttestedMessage } from "../../src/dev/attestation/localAttestation.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
-import { settlementRecord } from "../../src/settlement/settlementRecord.ts";
+import { settlementRecord } from "../../src/settlement/change/settlementRecord.ts";
 import { openBridgedPair, type BridgedRoad } from "../support/bridgedRoad.ts";
 import type { TestChain } from "../support/chain.ts";
 

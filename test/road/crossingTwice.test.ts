@@ -6,7 +6,7 @@ import type { RouteSpeed } from "../../src/catalog/routes.ts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import { toInboxTerms } from "../../src/intent/inboxTerms.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
-import { settlementRecord } from "../../src/settlement/settlementRecord.ts";
+import { settlementRecord } from "../../src/settlement/change/settlementRecord.ts";
 import { verifyWithProvider } from "../../src/watch/providers/verifyWithProvider.ts";
 import { bridgeCall } from "../support/bridgeCall.ts";
 import { openBridgedPair, type BridgedRoad } from "../support/bridgedRoad.ts";

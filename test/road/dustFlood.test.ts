@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { afterEach, describe, test } from "node:test";
 import type { Hex } from "viem";
-import { verifyDust } from "../../src/deposit/dust/verifyDust.ts";
+import { verifyDust } from "../../src/deposit/verify/verifyDust.ts";
 import { addMs, systemClock, type Clock } from "../../src/kernel/clock.ts";
 import { recordPostponed } from "../../src/watch/reread/recordPostponed.ts";
 import { retryUnreadable } from "../../src/watch/unreadable/retryUnreadable.ts";

@@ -25,7 +25,7 @@ import { leavesOf, proofOf, toRoute } from "../../src/intent/routes/routeSet.ts"
 import type { IntentRow } from "../../src/intent/store.ts";
 import { showIntent } from "../../src/operator/intentOperations.ts";
 import { toJson } from "../../src/operator/process/terminal.ts";
-import { settlementRecord } from "../../src/settlement/settlementRecord.ts";
+import { settlementRecord } from "../../src/settlement/change/settlementRecord.ts";
 import { CCTP_FEE_RECIPIENT } from "../../packages/local-solana/src/cctpDouble.ts";
 import { LOCAL_INBOX_PROGRAM, LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../packages/local-solana/src/fixtures.ts";
 import { createTokenAccount, transferTokens } from "../../packages/local-solana/src/instructions.ts";

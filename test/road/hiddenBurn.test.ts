@@ -9,7 +9,7 @@ import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import { toSettleItem } from "../../src/intent/pins/ownInbox.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
 import { suspendMints } from "../../src/settlement/crossing/suspendMints.ts";
-import { settlementRecord } from "../../src/settlement/settlementRecord.ts";
+import { settlementRecord } from "../../src/settlement/change/settlementRecord.ts";
 import { openBridgedRoad, type BridgedRoad } from "../support/bridgedRoad.ts";
 import type { TestChain } from "../support/chain.ts";
 import { openFaultyRpcProxy, type FaultyRpcProxy } from "../support/faultyRpcProxy.ts";

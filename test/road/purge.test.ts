@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import { reopenOutgoing } from "../../src/chain/outgoing/outgoingStore.ts";
 import { RETENTION_DEFAULT } from "../../src/config/retention.ts";
 import type { Db } from "../../src/db/database.ts";
-import { purgeVerifications } from "../../src/deposit/agreement/verifyDeposits.ts";
+import { purgeVerifications } from "../../src/deposit/verify/verifyDeposits.ts";
 import { purgeEvents } from "../../src/event/purgeEvents.ts";
 import { assignEventSequences } from "../../src/event/assignEventSequences.ts";
 import { addMs, DAY_MS, systemClock } from "../../src/kernel/clock.ts";

@@ -6,7 +6,7 @@ import type { Chain } from "../../src/chain/chain.ts";
 import { deleteOutgoingBytes } from "../../src/chain/outgoing/outgoingStore.ts";
 import { RETENTION_DEFAULT } from "../../src/config/retention.ts";
 import type { Db } from "../../src/db/database.ts";
-import { purgeVerifications } from "../../src/deposit/agreement/verifyDeposits.ts";
+import { purgeVerifications } from "../../src/deposit/verify/verifyDeposits.ts";
 import { purgeEvents } from "../../src/event/purgeEvents.ts";
 import { purgeExpired } from "../../src/idempotency/purgeExpired.ts";
 import { addMs, DAY_MS, systemClock } from "../../src/kernel/clock.ts";

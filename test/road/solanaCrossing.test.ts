@@ -14,7 +14,7 @@ import { DEFAULT_SETTINGS } from "../../src/dev/attestation/localAttestation.ts"
 import { intentRecordWithRoutes } from "../../src/intent/intentRecord.ts";
 import { findIntentRoutes } from "../../src/intent/routes/findRoutes.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
-import { settlementRecord } from "../../src/settlement/settlementRecord.ts";
+import { settlementRecord } from "../../src/settlement/change/settlementRecord.ts";
 import { LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../packages/local-solana/src/fixtures.ts";
 import { createKeypair } from "../../packages/local-solana/src/keypairs.ts";
 import { payTokens } from "../support/solana.ts";

@@ -4,7 +4,7 @@ import { encodeFunctionData, parseAbi } from "viem";
 import { findBurns } from "../../src/bridge/findBurns.ts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
-import { settlementRecord } from "../../src/settlement/settlementRecord.ts";
+import { settlementRecord } from "../../src/settlement/change/settlementRecord.ts";
 import { openBridgedRoad, type BridgedRoad } from "../support/bridgedRoad.ts";
 import type { TestChain } from "../support/chain.ts";
 import { openFaultyRpcProxy, type FaultyRpcProxy } from "../support/faultyRpcProxy.ts";

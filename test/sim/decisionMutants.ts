@@ -8,7 +8,7 @@ export const decisionMutants: readonly Mutant[] = [
     scene: "instalments",
     patches: [
       {
-        path: "src/deposit/decision/readFacts.ts",
+        path: "src/deposit/decide/readFacts.ts",
         search: "const above = intentChains.map(",
         replace: "const above = intentChains.filter((named) => named.chain === chain).map(",
       },
@@ -20,7 +20,7 @@ export const decisionMutants: readonly Mutant[] = [
     scene: "reorgElsewhere",
     patches: [
       {
-        path: "src/deposit/decision/readFacts.ts",
+        path: "src/deposit/decide/readFacts.ts",
         search: "const intentChains = await listIntentChains(tx, scope, upto);",
         replace: `const intentChains = (await listIntentChains(tx, scope, upto)).map((on) => ({
     ...on,
@@ -34,12 +34,12 @@ export const decisionMutants: readonly Mutant[] = [
     bug: "A price below the minimum is settled in the record and stays in its inbox.",
     patches: [
       {
-        path: "src/deposit/dust/dustStore.ts",
+        path: "src/deposit/holding/holdingStore.ts",
         search: "and (intent.price_token_units >= minimum.units or ${nearlyReachesPrice(sql`intent.counted_units`)})",
         replace: "and intent.price_token_units >= minimum.units",
       },
       {
-        path: "src/deposit/dust/dustStore.ts",
+        path: "src/deposit/holding/holdingStore.ts",
         search: "or not ${reachesPrice(sql`intent.settled_units`)} and ${reachesPrice(sql`intent.counted_units`)})`;",
         replace: "or false)`;",
       },
@@ -112,7 +112,7 @@ export const decisionMutants: readonly Mutant[] = [
     bug: "A deposit below the minimum that counts after a sweep took it waits for the next settlement to be planned.",
     patches: [
       {
-        path: "src/deposit/dust/dustStore.ts",
+        path: "src/deposit/holding/holdingStore.ts",
         search: "and (current.units >= minimum.units or ${BELONGS_TO_PRICE} or ${IS_TAKEN_ALREADY})",
         replace: "and (current.units >= minimum.units or ${BELONGS_TO_PRICE})",
       },

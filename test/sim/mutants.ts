@@ -140,7 +140,7 @@ export const mutants: readonly Mutant[] = [
     bug: "Events of deposits are appended after the transaction that changes them.",
     patches: [
       {
-        path: "src/deposit/decision/applyDecisions.ts",
+        path: "src/deposit/decide/applyDecisions.ts",
         search: "  await appendEvents(tx, world, { events, at });",
         replace: `  setImmediate(() => {
     world.db.transaction((later) => appendEvents(later, world, { events, at })).catch(() => undefined);
@@ -291,7 +291,7 @@ export const mutants: readonly Mutant[] = [
     bug: "Deposits after an intent's settlement are not swept.",
     patches: [
       {
-        path: "src/deposit/dust/dustStore.ts",
+        path: "src/deposit/holding/holdingStore.ts",
         search: "and (current.units >= minimum.units or",
         replace: "and (intent.status <> 'settled' and current.units >= minimum.units or",
       },

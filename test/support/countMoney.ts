@@ -1,6 +1,6 @@
 import { countDeposits } from "../../src/deposit/countDeposits.ts";
-import { sumDust } from "../../src/deposit/dust/sumDust.ts";
-import type { DepositWorld } from "../../src/deposit/decision/applyDecisions.ts";
+import { sumDust } from "../../src/deposit/sumDust.ts";
+import type { DepositWorld } from "../../src/deposit/decide/applyDecisions.ts";
 import type { Caip2 } from "../../src/kernel/caip.ts";
 
 /** Counts everything that is final on a chain: deposits, and dust. */

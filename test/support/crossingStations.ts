@@ -16,7 +16,7 @@ import { landCrossings } from "../../src/settlement/crossing/landCrossings.ts";
 import { observeSettlements } from "../../src/settlement/observe/observeSettlements.ts";
 import { planSettlements } from "../../src/settlement/planSettlements.ts";
 import { replanSettlements } from "../../src/settlement/replanSettlements.ts";
-import { settlementRecord } from "../../src/settlement/settlementRecord.ts";
+import { settlementRecord } from "../../src/settlement/change/settlementRecord.ts";
 import { bookRevision } from "../../src/watch/store/bookMovements.ts";
 import { bridgedChains } from "./bridgedConfig.ts";
 import { countMoney } from "./countMoney.ts";

@@ -7,9 +7,9 @@ import { buildCatalog } from "../../src/catalog/catalog.ts";
 import { openSolanaChain } from "../../src/chain/solana/openSolanaChain.ts";
 import type { Config, SolanaChainConfig, TokenConfig } from "../../src/config/config.ts";
 import type { Db } from "../../src/db/database.ts";
-import { verifyDust } from "../../src/deposit/dust/verifyDust.ts";
-import { verifyDeposits } from "../../src/deposit/agreement/verifyDeposits.ts";
-import { verifySweeps } from "../../src/settlement/agreement/verifySweeps.ts";
+import { verifyDust } from "../../src/deposit/verify/verifyDust.ts";
+import { verifyDeposits } from "../../src/deposit/verify/verifyDeposits.ts";
+import { verifySweeps } from "../../src/settlement/observe/verifySweeps.ts";
 import { processMovements } from "../../src/deposit/processMovements.ts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import {

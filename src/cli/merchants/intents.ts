@@ -2,7 +2,7 @@ import type { DepositRecord } from "../../deposit/depositRecord.ts";
 import { formatUnits } from "../../kernel/units.ts";
 import type { IntentSnapshot } from "../../operator/intentOperations.ts";
 import { formatFields, formatTable, toJson, type Terminal } from "../../operator/process/terminal.ts";
-import type { SettlementRecord } from "../../settlement/settlementRecord.ts";
+import type { SettlementRecord } from "../../settlement/change/settlementRecord.ts";
 import type { Command, CommandInput } from "../command.ts";
 import { CONFIG_OPTION, openOperatorClient } from "../operatorClient.ts";
 import { operatorCommand, operatorListCommand } from "../operatorCommand.ts";

@@ -3,7 +3,7 @@ import { convertUnits, PRICE_DECIMALS } from "../../kernel/units.ts";
 import type { ProviderVerdict } from "../../watch/providers/verifyWithProvider.ts";
 import { isHeldForAgreement, isReceived, type Deposit } from "../deposit.ts";
 import type { ChainHead } from "../finality.ts";
-import type { DepositChange } from "../computeIntentProgress.ts";
+import type { DepositChange } from "../deposit.ts";
 import { backoffMs } from "../../kernel/clock.ts";
 
 // Decides which deposits several providers must confirm, and combines their verdicts. Pure functions.

@@ -7,7 +7,7 @@ import { changedFields } from "../changedFields.ts";
 import { depositRecord } from "../../deposit/depositRecord.ts";
 import { intentRecord } from "../../intent/intentRecord.ts";
 import type { IntentRow } from "../../intent/store.ts";
-import { settlementRecord } from "../../settlement/settlementRecord.ts";
+import { settlementRecord } from "../../settlement/change/settlementRecord.ts";
 import type { Stored } from "./format.ts";
 import { currentFormat, getFormat } from "./formats.ts";
 import { PINNED_COLUMNS, type PinnedIntent } from "./pinnedIntent.ts";

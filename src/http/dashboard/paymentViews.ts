@@ -1,7 +1,7 @@
 import type { PaymentDetail } from "@tributary/dashboard/merchant/payment";
 import type { PaymentRow, Sum } from "@tributary/dashboard/merchant/payments";
 import { findAsset } from "../../catalog/catalog.ts";
-import { listDeposits } from "../../deposit/dust/listDeposits.ts";
+import { listDeposits } from "../../deposit/listDeposits.ts";
 import { intentRecordWithRoutes } from "../../intent/intentRecord.ts";
 import { paymentStatus } from "../../intent/paymentStatus.ts";
 import { findIntentRoutes } from "../../intent/routes/findRoutes.ts";

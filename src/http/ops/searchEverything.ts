@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from "kysely";
 import type { OpsFound, OpsSearch } from "@tributary/dashboard/ops/opsState";
 import { array } from "../../db/parameters.ts";
-import { listDeposits } from "../../deposit/dust/listDeposits.ts";
+import { listDeposits } from "../../deposit/listDeposits.ts";
 import { findIntentById, type IntentRow } from "../../intent/store.ts";
 import { paymentStatus } from "../../intent/paymentStatus.ts";
 import { caip2, displayAddress } from "../../kernel/caip.ts";

@@ -9,7 +9,7 @@ import type { DepositRecord } from "../../deposit/depositRecord.ts";
 import type { OriginListing, OriginRecord, RailRecord } from "../../inbox/listOrigins.ts";
 import type { SourceInboxRecord } from "../../inbox/issueSourceInbox.ts";
 import type { IntentRecord } from "../../intent/intentRecord.ts";
-import type { SettlementRecord } from "../../settlement/settlementRecord.ts";
+import type { SettlementRecord } from "../../settlement/change/settlementRecord.ts";
 
 // Examples for the document and the reference: one payment of 25 USDC on Base, from creation to settlement. The inbox
 // address is computed from its terms, so readers can verify it.

@@ -1,7 +1,7 @@
 import type { Chain } from "../../chain/chain.ts";
 import { findWatchedChain } from "../../catalog/catalog.ts";
 import { sweepAgreementsTopic } from "../../settlement/agreement/openAgreements.ts";
-import { verifySweeps } from "../../settlement/agreement/verifySweeps.ts";
+import { verifySweeps } from "../../settlement/observe/verifySweeps.ts";
 import { landCrossings } from "../../settlement/crossing/landCrossings.ts";
 import { observeSettlements } from "../../settlement/observe/observeSettlements.ts";
 import { planSettlements } from "../../settlement/planSettlements.ts";

@@ -1,5 +1,5 @@
-import { sumDust } from "../../deposit/dust/sumDust.ts";
-import { verifyDust } from "../../deposit/dust/verifyDust.ts";
+import { sumDust } from "../../deposit/sumDust.ts";
+import { verifyDust } from "../../deposit/verify/verifyDust.ts";
 import type { Chain } from "../../chain/chain.ts";
 import type { World } from "../../world.ts";
 import type { Loop } from "../loop.ts";

@@ -1,6 +1,6 @@
 import { findWatchedChain } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
-import { verifyDeposits } from "../../deposit/agreement/verifyDeposits.ts";
+import { verifyDeposits } from "../../deposit/verify/verifyDeposits.ts";
 import type { World } from "../../world.ts";
 import type { Loop } from "../loop.ts";
 

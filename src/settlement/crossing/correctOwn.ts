@@ -1,5 +1,5 @@
 import { assignSweptDeposits } from "../../deposit/store.ts";
-import { refreshHoldings } from "../../deposit/dust/dustStore.ts";
+import { refreshHoldings } from "../../deposit/holding/holdingStore.ts";
 import type { Tx } from "../../db/database.ts";
 import type { IntentRow } from "../../intent/store.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
@@ -13,7 +13,7 @@ import {
   type Sweep,
 } from "../settlement.ts";
 import { lockLandedWith } from "../store.ts";
-import { shareSweep, type Mint } from "./shareSweep.ts";
+import { shareSweep, type Mint } from "../shareSweep.ts";
 
 // A provider may omit a mint. The sweep that moved it then lands as the inbox's own until the mint is known.
 

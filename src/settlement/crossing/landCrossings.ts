@@ -6,13 +6,14 @@ import type { Caip2 } from "../../kernel/caip.ts";
 import { deleteAwaitedBurns } from "../../watch/store/awaitedBurnStore.ts";
 import type { World } from "../../world.ts";
 import { listWaitingSweeps, sweepAgreementsTopic } from "../agreement/openAgreements.ts";
-import { listSweepLegs, preferIndexScans } from "../observe/sweepReads.ts";
+import { SettlementChanges } from "../change/settlementChanges.ts";
+import { listSweepLegs, preferIndexScans } from "../sweep/sweepReads.ts";
 import { groupSweeps, markCrossingLanded, splitSweep, sweepKey, type Sweep } from "../settlement.ts";
 import { lockSettlements } from "../store.ts";
-import { CrossingChanges } from "./crossingChanges.ts";
+import { writeCrossingChanges } from "./crossingChanges.ts";
 import { listOwnCorrections, releaseDeposits } from "./correctOwn.ts";
 import { revertCrossings } from "./revertCrossings.ts";
-import { shareSweep, type Mint } from "./shareSweep.ts";
+import { shareSweep, type Mint } from "../shareSweep.ts";
 
 type LandWorld = Pick<World, "db" | "clock" | "entropy" | "catalog" | "wake">;
 
@@ -137,7 +138,7 @@ async function landFound(
       .filter(([key]) => !waiting.has(key)),
   );
   const mintsOf = await listMintsOfSweeps(tx, settleChain, [...sweeps.values()]);
-  const changes = new CrossingChanges(at, intents);
+  const changes = new SettlementChanges(at, intents.values());
   const corrections = await listOwnCorrections(tx, {
     chain: settleChain,
     sweeps: [...sweeps.values()],
@@ -162,10 +163,10 @@ async function landFound(
     );
     landedMints.push(mintId);
   }
-  await changes.write(tx, world, "landed");
+  await writeCrossingChanges(tx, world, { changes, status: "landed", at });
   await deleteAwaitedBurns(tx, landedMints);
   await releaseDeposits(tx, { chain: settleChain, corrections });
-  return { landed: changes.count, waiting: waiting.size };
+  return { landed: changes.settlements.length, waiting: waiting.size };
 }
 
 /**

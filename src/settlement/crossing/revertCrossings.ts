@@ -7,8 +7,9 @@ import type { MovementRow } from "../../watch/movement.ts";
 import { noteMints } from "../../watch/store/awaitedBurnStore.ts";
 import type { World } from "../../world.ts";
 import { revertCrossing, splitSweep, sweepKey, type SettlementRow, type Sweep } from "../settlement.ts";
-import { CrossingChanges } from "./crossingChanges.ts";
-import { shareSweep, type Mint } from "./shareSweep.ts";
+import { SettlementChanges } from "../change/settlementChanges.ts";
+import { shareSweep, type Mint } from "../shareSweep.ts";
+import { writeCrossingChanges } from "./crossingChanges.ts";
 
 type SweepName = { intent_id: string; token: string; chain_tx: string };
 
@@ -21,7 +22,7 @@ type ShownSweeps = {
   /** By sweepKey. */
   mintsOf: ReadonlyMap<string, readonly Mint[]>;
   /** Locked by the caller. */
-  intents: Map<string, IntentRow>;
+  intents: ReadonlyMap<string, IntentRow>;
   at: Date;
 };
 
@@ -38,10 +39,10 @@ type LandedCrossing = {
  */
 export async function revertCrossings(tx: Tx, world: Pick<World, "entropy">, shown: ShownSweeps): Promise<void> {
   const { intents, at } = shown;
-  const changes = new CrossingChanges(at, intents);
+  const changes = new SettlementChanges(at, intents.values());
   const wrong = (await lockLandedCrossings(tx, shown)).filter((landed) => !hasLandedRight(landed, shown));
   for (const { before } of wrong) changes.add(before, revertCrossing(before, at));
-  await changes.write(tx, world, "attested");
+  await writeCrossingChanges(tx, world, { changes, status: "attested", at });
   await awaitMintsOf(
     tx,
     wrong.flatMap(({ before }) => before.burn_id ?? []),

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { HAS_OPEN_BURN } from "../../bridge/findBurns.ts";
-import { refreshHoldings } from "../../deposit/dust/dustStore.ts";
+import { refreshHoldings } from "../../deposit/holding/holdingStore.ts";
 import type { Db, Tx } from "../../db/database.ts";
 import { array } from "../../db/parameters.ts";
 import { lockIntents } from "../../intent/store.ts";

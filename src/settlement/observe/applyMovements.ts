@@ -10,10 +10,11 @@ import type { World } from "../../world.ts";
 import { listWaitingSweeps, sweepAgreementsTopic } from "../agreement/openAgreements.ts";
 import { listMintsOfSweeps } from "../crossing/landCrossings.ts";
 import { revertCrossings } from "../crossing/revertCrossings.ts";
+import { SettlementChanges } from "../change/settlementChanges.ts";
 import { groupSweeps, sweepKey, type Sweep } from "../settlement.ts";
 import { lockInboxSettlements } from "../store.ts";
 import { SweepObservation, type SweepFinding } from "./sweepObservation.ts";
-import { listSweepLegs, preferIndexScans } from "./sweepReads.ts";
+import { listSweepLegs, preferIndexScans } from "../sweep/sweepReads.ts";
 
 export type ApplyWorld = Pick<World, "db" | "clock" | "entropy" | "log" | "wake" | "catalog">;
 
@@ -40,7 +41,8 @@ export async function applyMovements(
   const shown = groupSweeps(legs).filter((sweep) => !waiting.has(keyOfSweep(sweep)));
   const sweeps = Map.groupBy(shown, keyOfSweep);
   const settlements = await lockInboxSettlements(tx, chain, [...changed.values()]);
-  const observation = new SweepObservation(world, { chain, at, intents, settlements });
+  const changes = new SettlementChanges(at, intents);
+  const observation = new SweepObservation(world, { chain, at, changes, settlements });
   for (const [key, movement] of changed) observation.revertVanished(movement, sweeps.get(key) ?? []);
   const landed = [...changed.keys()].flatMap((key) => sweeps.get(key) ?? []);
   const mintsOf = await listMintsOfSweeps(tx, chain, landed);
@@ -52,7 +54,7 @@ export async function applyMovements(
     names: [...changed.values()],
     sweeps: new Map(landed.map((sweep) => [keyOfSweep(sweep), sweep])),
     mintsOf,
-    intents: observation.intents,
+    intents: changes.intents,
     at,
   });
   return { findings, waiting: waiting.size };

@@ -1,7 +1,7 @@
 import type { Caip2 } from "../../kernel/caip.ts";
 import { consumeMovements, retryQuarantined, type MovementConsumer } from "../../handover/consumeMovements.ts";
 import { applyMovements, reportFindings, type AppliedMovements, type ApplyWorld } from "./applyMovements.ts";
-import { listOutboundMovements } from "./sweepReads.ts";
+import { listOutboundMovements } from "../sweep/sweepReads.ts";
 
 /** Movements per transaction. A larger batch would hold the locks of its intents too long, and block other requests. */
 const BATCH_MAX = 100;

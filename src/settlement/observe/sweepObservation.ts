@@ -1,18 +1,15 @@
-import { refreshHeldDust, refreshHoldings, refreshRests } from "../../deposit/dust/dustStore.ts";
+import { refreshHeldDust, refreshHoldings, refreshRests } from "../../deposit/holding/holdingStore.ts";
 import { assignSweptDeposits, type SweptRange } from "../../deposit/store.ts";
 import { deleteCrossings, insertCrossings, type Burn } from "../../bridge/store.ts";
 import type { Tx } from "../../db/database.ts";
-import type { NewEvent } from "../../event/event.ts";
-import { appendEvents } from "../../event/store.ts";
-import { writeIntentProgress, type IntentRow } from "../../intent/store.ts";
+import type { IntentRow } from "../../intent/store.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import { newId } from "../../kernel/ids.ts";
 import type { World } from "../../world.ts";
 import { payoutChain } from "../../intent/payoutAsset.ts";
-import { shareSweep, type Mint } from "../crossing/shareSweep.ts";
-import { newSettlement } from "../planSettlements.ts";
-import { addToIntentTotals } from "../settledTotals.ts";
-import { settlementEvents } from "../settlementEvents.ts";
+import { shareSweep, type Mint } from "../shareSweep.ts";
+import { newSettlement } from "../settlement.ts";
+import type { SettlementChanges } from "../change/settlementChanges.ts";
 import {
   isOpen,
   markBridgedAway,
@@ -26,8 +23,7 @@ import {
   type Sweep,
   type SweepSplit,
 } from "../settlement.ts";
-import { listSweepArrivals } from "./sweepReads.ts";
-import { writeSettlements } from "../store.ts";
+import { listSweepArrivals } from "../sweep/sweepReads.ts";
 
 type SweepName = { intent_id: string; token: string; chain_tx: string };
 /**
@@ -61,14 +57,11 @@ export class SweepObservation {
   readonly #world: Pick<World, "entropy">;
   readonly #chain: Caip2;
   readonly #at: Date;
-  readonly #intents: Map<string, IntentRow>;
+  readonly #changes: SettlementChanges;
   /** By inbox, in the order of planning. */
   readonly #settlements: Map<string, Settlement[]>;
-  readonly #changedIntents = new Set<string>();
-  readonly #changedSettlements = new Map<string, Settlement>();
   /** The sweep of each changed settlement; undefined where a reorg dropped it. */
   readonly #sweeps = new Map<string, LandedSweep | undefined>();
-  readonly #events: NewEvent[] = [];
   readonly #burns: Burn[] = [];
   readonly #vanishedBurns: bigint[] = [];
   /** The inboxes with changed sweeps. */
@@ -78,24 +71,24 @@ export class SweepObservation {
 
   constructor(
     world: Pick<World, "entropy">,
-    locked: { chain: Caip2; at: Date; intents: readonly IntentRow[]; settlements: readonly SettlementRow[] },
+    locked: { chain: Caip2; at: Date; changes: SettlementChanges; settlements: readonly SettlementRow[] },
   ) {
     this.#world = world;
     this.#chain = locked.chain;
     this.#at = locked.at;
-    this.#intents = new Map(locked.intents.map((intent) => [intent.id, intent]));
+    this.#changes = locked.changes;
     this.#settlements = Map.groupBy(locked.settlements.map(withoutSeq), inboxKey);
   }
 
   /** `mints`: what a bridge gave the inbox since its previous sweep. */
   applySweep(sweep: Sweep, mints: readonly Mint[]): void {
-    const intent = this.#intents.get(sweep.intentId);
+    const intent = this.#changes.intents.get(sweep.intentId);
     if (intent === undefined) return;
     if (sweep.burnId !== null) return this.#applyBurn(intent, sweep);
     const split = splitSweep(sweep, intent);
     const { own } = shareSweep(split, mints);
     if (own === undefined) {
-      this.#takeBack(intent, sweep);
+      this.#takeBack(sweep);
       this.#withoutSettlement.push({ sweep, split, settlementId: undefined });
       return;
     }
@@ -104,17 +97,17 @@ export class SweepObservation {
     const isRescued = split.otherRecipientUnits !== 0n;
     const planned = before ?? newSettlement({ ...sweep, id, at: this.#at });
     const after = markLanded(planned, sweep, { share: own, isRescued, at: this.#at });
-    this.#change(intent, before, after);
+    this.#change(before, after);
     this.#sweeps.set(after.id, { sweep, split, settlementId: after.id });
   }
 
   /** A sweep that was observed without the mints in it has landed as the inbox's own. */
-  #takeBack(intent: IntentRow, { intentId, token, chainTx }: Sweep): void {
+  #takeBack({ intentId, token, chainTx }: Sweep): void {
     const landed = this.#ofInbox({ intent_id: intentId, token }).find(
       ({ chain_tx, status }) => chain_tx === chainTx && status === "landed",
     );
     if (landed === undefined) return;
-    this.#change(intent, landed, markBridgedAway(landed, this.#at));
+    this.#change(landed, markBridgedAway(landed, this.#at));
     this.#sweeps.set(landed.id, undefined);
   }
 
@@ -129,7 +122,7 @@ export class SweepObservation {
       planned.status === "landed"
         ? { ...planned, block_number: sweep.blockNumber }
         : markBridging(planned, sweep, this.#at);
-    this.#change(intent, before, after);
+    this.#change(before, after);
     const taken = sweep.legs.flatMap(({ movementId, amountUnits, bridge }) =>
       bridge === null ? [] : [{ movement_id: movementId, units: amountUnits, bridge }],
     );
@@ -151,13 +144,13 @@ export class SweepObservation {
   }
 
   #revert(before: Settlement): void {
-    const intent = this.#intents.get(before.intent_id);
+    const intent = this.#changes.intents.get(before.intent_id);
     if (before.status !== "landed" && before.status !== "bridging") return;
     // A bridge that gave the units bears the loss.
     if (intent === undefined || before.landed_chain !== null) return;
     if (before.burn_id !== null) this.#vanishedBurns.push(before.burn_id);
     const isInboxBusy = this.#ofInbox(before).some(isOpen);
-    this.#change(intent, before, revertLanding(before, { isInboxBusy, at: this.#at }));
+    this.#change(before, revertLanding(before, { isInboxBusy, at: this.#at }));
     this.#sweeps.set(before.id, undefined);
   }
 
@@ -169,26 +162,24 @@ export class SweepObservation {
       this.#chain,
       landed.map(({ sweep }) => sweep),
     );
-    await writeSettlements(tx, [...this.#changedSettlements.values()]);
+    const { settlements } = this.#changes;
+    await this.#changes.writeSettlements(tx);
     await deleteCrossings(tx, this.#vanishedBurns);
     await insertCrossings(tx, this.#burns, this.#at);
     const previousOf = new Map(landed.map(({ settlementId }, index) => [settlementId, arrivals[index]?.previous]));
-    const ranges = [...this.#changedSettlements.values()].map((settlement): SweptRange => {
+    const ranges = settlements.map((settlement): SweptRange => {
       const sweep = this.#sweeps.get(settlement.id)?.sweep;
       const before = sweep === undefined ? NO_PLACE : { blockNumber: sweep.blockNumber, place: sweep.placeLast };
       const after = previousOf.get(settlement.id) ?? NO_PLACE;
       return { settlementId: settlement.id, intentId: settlement.intent_id, token: settlement.token, after, before };
     });
     await assignSweptDeposits(tx, this.#chain, ranges);
-    await writeIntentProgress(
-      tx,
-      [...this.#intents.values()].filter((intent) => this.#changedIntents.has(intent.id)),
-    );
-    const intentIds = [...this.#intents.keys()];
+    await this.#changes.writeTotals(tx);
+    const intentIds = [...this.#changes.intents.keys()];
     await refreshHeldDust(tx, intentIds);
     await refreshRests(tx, [...this.#inboxes.values()]);
     await refreshHoldings(tx, intentIds);
-    await appendEvents(tx, this.#world, { events: this.#events, at: this.#at });
+    await this.#changes.appendEvents(tx, this.#world);
     return landed.flatMap(({ sweep, split, settlementId }, index) => {
       const arrivedUnits = arrivals[index]?.arrivedUnits;
       const { otherRecipientUnits, unpaidUnits } = split;
@@ -203,11 +194,6 @@ export class SweepObservation {
     });
   }
 
-  /** The locked intents, with their totals after the changes. */
-  get intents(): Map<string, IntentRow> {
-    return this.#intents;
-  }
-
   #ofInbox(inbox: { intent_id: string; token: string }): readonly Settlement[] {
     return this.#settlements.get(inboxKey(inbox)) ?? [];
   }
@@ -218,14 +204,11 @@ export class SweepObservation {
     return ofInbox.find(({ chain_tx, burn_id }) => chain_tx === chainTx && burn_id === burnId) ?? ofInbox.find(isOpen);
   }
 
-  #change(intent: IntentRow, before: Settlement | undefined, after: Settlement): void {
+  #change(before: Settlement | undefined, after: Settlement): void {
     const ofInbox = this.#ofInbox(after);
     const others = ofInbox.map((settlement) => (settlement.id === after.id ? after : settlement));
     this.#settlements.set(inboxKey(after), before === undefined ? [...ofInbox, after] : others);
-    this.#changedSettlements.set(after.id, after);
-    this.#intents.set(intent.id, addToIntentTotals(intent, { before, after, at: this.#at }));
-    this.#changedIntents.add(intent.id);
-    this.#events.push(...settlementEvents(intent, before, after));
+    this.#changes.add(before, after);
   }
 }
 

@@ -8,7 +8,7 @@ import { explainableDifferences, resolveEqual, storeDifference } from "../reconc
 import type { WatchWorld } from "../watchWorld.ts";
 import type { KnownBlock } from "../store/store.ts";
 import { findDeposits, type FoundDeposits } from "./findDeposits.ts";
-import { nameOmittingProviders } from "./nameFaultyProviders.ts";
+import { nameOmittingProviders } from "../reconcile/nameFaultyProviders.ts";
 
 /** Providers list an inbox's transactions some seconds after they show its balance. */
 const UNEXPLAINED_MS = 60_000;

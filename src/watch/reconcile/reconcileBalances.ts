@@ -20,7 +20,7 @@ import { readPassPage, type PassPage, type ComparedInbox } from "./passPages.ts"
 import { ProviderFailed } from "../../chain/reader.ts";
 import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 import { warnRepeated } from "../../kernel/alarm/repeatedWarning.ts";
-import { nameContradictedProvider } from "../accounts/nameFaultyProviders.ts";
+import { nameContradictedProvider } from "./nameFaultyProviders.ts";
 import { listPostponedInboxes } from "../postponed/postponedStore.ts";
 import { listUnreadableInboxes } from "../unreadable/unreadableStore.ts";
 

@@ -57,7 +57,7 @@ const planted: readonly Mutant[] = [
     bug: "A sweep's settlement takes what a bridge gave for another one.",
     patches: [
       {
-        path: "src/settlement/crossing/shareSweep.ts",
+        path: "src/settlement/shareSweep.ts",
         search: "const ownUnits = movedUnits > mintedUnits ? movedUnits - mintedUnits : 0n;",
         replace: "const ownUnits = movedUnits > mintedUnits ? movedUnits : 0n;",
       },

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { zeroAddress } from "@tributary/inbox/terms";
 import { findAsset, findChainDescription, findWatchedChain, type Catalog } from "../../../catalog/catalog.ts";
 import type { ChainEstimates, Config } from "../../../config/config.ts";
-import { dustDeposit } from "../../../deposit/dust/listDeposits.ts";
+import { dustDeposit } from "../../../deposit/listDeposits.ts";
 import type { ShownDeposit } from "../../../deposit/deposit.ts";
 import { intentRecordWithRoutes } from "../../../intent/intentRecord.ts";
 import { findPayoutWay } from "../../../intent/routes/payoutWay.ts";

@@ -1,6 +1,6 @@
 import { findAsset } from "../../../catalog/catalog.ts";
 import { depositRecord } from "../../../deposit/depositRecord.ts";
-import { listDeposits } from "../../../deposit/dust/listDeposits.ts";
+import { listDeposits } from "../../../deposit/listDeposits.ts";
 import { getIntent } from "../../../intent/readIntents.ts";
 import { listCursors } from "../../../watch/store/store.ts";
 import { toListResponse } from "../../listResponse.ts";

@@ -1,5 +1,5 @@
 import { getIntent } from "../../../intent/readIntents.ts";
-import { settlementRecord } from "../../../settlement/settlementRecord.ts";
+import { settlementRecord } from "../../../settlement/change/settlementRecord.ts";
 import { listSettlements } from "../../../settlement/store.ts";
 import { toListResponse } from "../../listResponse.ts";
 import { CREATE_INTENTS, READ_INTENTS } from "../../../merchant/keys/scopes.ts";

@@ -4,7 +4,7 @@ import type { DepositRecord } from "../../../deposit/depositRecord.ts";
 import type { SourceInboxRecord } from "../../../inbox/issueSourceInbox.ts";
 import type { OriginListing } from "../../../inbox/listOrigins.ts";
 import type { IntentRecord } from "../../../intent/intentRecord.ts";
-import type { SettlementRecord } from "../../../settlement/settlementRecord.ts";
+import type { SettlementRecord } from "../../../settlement/change/settlementRecord.ts";
 import type { FromSchema } from "../jsonSchema.ts";
 import type { deposit } from "./deposit.ts";
 import type { intentOrigins, sourceInbox } from "./origins.ts";

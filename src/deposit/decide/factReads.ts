@@ -6,14 +6,10 @@ import type { ConsumerCursorTable } from "../../handover/handoverTables.ts";
 import { lowestPostponedOf } from "../../watch/postponed/postponedStore.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import type { DepositRow } from "../deposit.ts";
+import { IS_UNDECIDED } from "../deposit.ts";
 
 // The statements that read the facts of intents. The caller holds the locks of the intents, so their deposits and
 // holdings stay as they are.
-
-/** SQL for the deposits that are in no final state: an index has exactly this condition. */
-export const IS_UNDECIDED = sql<boolean>`
-  (deposit.status in ('seen','confirmed')
-    or deposit.status = 'held' and deposit.reason in ('provider_disagreement','provider_agreement_pending'))`;
 
 /**
  * SQL for the chains of intents: where they have holdings or undecided deposits, and one that the caller names. What

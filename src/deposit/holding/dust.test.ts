@@ -12,8 +12,8 @@ import { depositChecks } from "../checks.ts";
 import { countDeposits } from "../countDeposits.ts";
 import { processMovements } from "../processMovements.ts";
 import { deletePostponed, insertPostponed } from "../../watch/postponed/postponedStore.ts";
-import { listDeposits } from "./listDeposits.ts";
-import { sumDust, type DustLimits } from "./sumDust.ts";
+import { listDeposits } from "../listDeposits.ts";
+import { sumDust, type DustLimits } from "../sumDust.ts";
 
 const USDC = 1_000_000n;
 const CENT = 10_000n;

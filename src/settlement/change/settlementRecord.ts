@@ -1,5 +1,5 @@
-import { caip19 } from "../kernel/caip.ts";
-import type { Settlement } from "./settlement.ts";
+import { caip19 } from "../../kernel/caip.ts";
+import type { Settlement } from "../settlement.ts";
 
 /**
  * A settlement in the API and in events. Amounts are integer texts in the settled token's units, null until the chain

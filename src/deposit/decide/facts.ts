@@ -2,9 +2,9 @@ import type { AgreementPolicy, FinalityTier } from "../../config/config.ts";
 import type { PinnedRoute } from "../../intent/routes/routeSet.ts";
 import { assert } from "../../kernel/assert.ts";
 import type { SingleProviderTotal } from "../agreement/agreement.ts";
-import type { DepositChange } from "../computeIntentProgress.ts";
+import type { DepositChange } from "../deposit.ts";
 import type { Deposit } from "../deposit.ts";
-import type { Holding, HoldingChange } from "../dust/dust.ts";
+import type { Holding, HoldingChange } from "../holding/dust.ts";
 import type { ChainHead } from "../finality.ts";
 
 /** What is known about one chain of an intent. */

@@ -9,10 +9,10 @@ import { addMs } from "../../kernel/clock.ts";
 import { blocksIn, PROVIDER_LAG } from "../../watch/blockTime.ts";
 import { findCursor } from "../../watch/store/store.ts";
 import type { World } from "../../world.ts";
-import { decideIntents, type DepositWorld } from "../decision/applyDecisions.ts";
-import { readFacts } from "../decision/readFacts.ts";
-import { addDustBlocks, countWaitingDust, type Holding } from "./dust.ts";
-import { listUnverifiedHoldings } from "./dustReads.ts";
+import { decideIntents, type DepositWorld } from "../decide/applyDecisions.ts";
+import { readFacts } from "../decide/readFacts.ts";
+import { addDustBlocks, countWaitingDust, type Holding } from "../holding/dust.ts";
+import { listUnverifiedHoldings } from "../holding/dustReads.ts";
 import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 
 type VerifyDustWorld = DepositWorld & Pick<World, "wake">;

@@ -1,8 +1,8 @@
 import type { IntentRow } from "../../intent/store.ts";
 import { convertUnits, PRICE_DECIMALS } from "../../kernel/units.ts";
 import type { SingleProviderTotal } from "../agreement/agreement.ts";
-import type { IntentFacts } from "../decision/facts.ts";
-import type { Holding, HoldingChange } from "./dust.ts";
+import type { IntentFacts } from "./facts.ts";
+import type { Holding, HoldingChange } from "../holding/dust.ts";
 
 /** Counted dust in the form of totals that a single provider reported: it adds to the limit of its chain. */
 export function dustTotals(intent: IntentRow, holdings: readonly HoldingChange[]): SingleProviderTotal[] {

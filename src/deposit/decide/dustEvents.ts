@@ -3,10 +3,10 @@ import type { Tx } from "../../db/database.ts";
 import type { IntentRow } from "../../intent/store.ts";
 import type { World } from "../../world.ts";
 import { depositRecord, type DepositRecord } from "../depositRecord.ts";
-import type { IntentFacts } from "../decision/facts.ts";
-import type { HoldingChange } from "./dust.ts";
-import { listLastDust, type DustRow } from "./dustReads.ts";
-import { dustDeposit } from "./listDeposits.ts";
+import type { IntentFacts } from "./facts.ts";
+import type { HoldingChange } from "../holding/dust.ts";
+import { listLastDust, type DustRow } from "../holding/dustReads.ts";
+import { dustDeposit } from "../listDeposits.ts";
 
 /**
  * The object of the one event for all dust that counts, or leaves the chain, together. `depositCount` is their number,

@@ -1,8 +1,8 @@
-import type { EventType, NewEvent } from "../event/event.ts";
-import { changedFields } from "../event/changedFields.ts";
-import type { IntentRow } from "../intent/store.ts";
+import type { EventType, NewEvent } from "../../event/event.ts";
+import { changedFields } from "../../event/changedFields.ts";
+import type { IntentRow } from "../../intent/store.ts";
 import { settlementRecord } from "./settlementRecord.ts";
-import type { Settlement } from "./settlement.ts";
+import type { Settlement } from "../settlement.ts";
 
 const EVENT_TYPES = {
   submitted: "settlement.submitted",

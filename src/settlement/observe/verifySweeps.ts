@@ -10,7 +10,7 @@ import { recordMovements } from "../../watch/record/recordMovements.ts";
 import { verifyLegsWithProvider } from "../../watch/providers/verifyWithProvider.ts";
 import { isolateIntents } from "../../handover/isolateIntents.ts";
 import type { World } from "../../world.ts";
-import { applyMovements, reportFindings, type AppliedMovements } from "../observe/applyMovements.ts";
+import { applyMovements, reportFindings, type AppliedMovements } from "./applyMovements.ts";
 import {
   claimAgreements,
   deleteAgreements,
@@ -19,8 +19,8 @@ import {
   lockClaimedAgreement,
   updateAgreement,
   type SweepAgreementRow,
-} from "./agreementStore.ts";
-import { describeLegs, evaluateSweepVotes, type SweepOutcome, type SweepVote } from "./sweepAgreement.ts";
+} from "../agreement/agreementStore.ts";
+import { describeLegs, evaluateSweepVotes, type SweepOutcome, type SweepVote } from "../agreement/sweepAgreement.ts";
 
 export type VerifySweepsWorld = Pick<World, "db" | "clock" | "entropy" | "log" | "wake" | "memory" | "catalog">;
 

@@ -1,13 +1,13 @@
-import { arrivalsById, NEWEST_ARRIVALS_FIRST } from "../../watch/store/namedIndexes.ts";
+import { arrivalsById, NEWEST_ARRIVALS_FIRST } from "../watch/store/namedIndexes.ts";
 import { sql, type Selectable } from "kysely";
-import { findAsset, findWatchedChain, type Catalog } from "../../catalog/catalog.ts";
-import type { Db } from "../../db/database.ts";
-import type { ListedDepositView } from "../depositTables.ts";
-import { isPayoutAsset } from "../../intent/payoutAsset.ts";
-import type { IntentRow } from "../../intent/store.ts";
-import type { ShownDeposit } from "../deposit.ts";
-import { depositId } from "../depositId.ts";
-import { requiredConfirmations, requiredSeconds } from "../finality.ts";
+import { findAsset, findWatchedChain, type Catalog } from "../catalog/catalog.ts";
+import type { Db } from "../db/database.ts";
+import type { ListedDepositView } from "./depositTables.ts";
+import { isPayoutAsset } from "../intent/payoutAsset.ts";
+import type { IntentRow } from "../intent/store.ts";
+import type { ShownDeposit } from "./deposit.ts";
+import { depositId } from "./depositId.ts";
+import { requiredConfirmations, requiredSeconds } from "./finality.ts";
 
 /** A deposit of a list, with the number of its movement: a list is in the order of movements. */
 export type ListedDeposit = ShownDeposit & { movement_id: bigint };

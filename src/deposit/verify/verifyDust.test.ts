@@ -14,7 +14,7 @@ import { createWake } from "../../kernel/wake.ts";
 import { runChecks } from "../../ledger/check.ts";
 import { depositChecks } from "../checks.ts";
 import { processMovements } from "../processMovements.ts";
-import { sumDust } from "./sumDust.ts";
+import { sumDust } from "../sumDust.ts";
 import { verifyDust } from "./verifyDust.ts";
 
 // Stub providers report chosen balances, because the rule depends on their disagreement.

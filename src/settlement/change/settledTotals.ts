@@ -1,6 +1,6 @@
-import { isPayoutAsset } from "../intent/payoutAsset.ts";
-import type { IntentRow } from "../intent/store.ts";
-import type { Settlement } from "./settlement.ts";
+import { isPayoutAsset } from "../../intent/payoutAsset.ts";
+import type { IntentRow } from "../../intent/store.ts";
+import type { Settlement } from "../settlement.ts";
 
 type Change = { before: Settlement | undefined; after: Settlement; at: Date };
 

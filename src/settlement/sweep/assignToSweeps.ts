@@ -1,5 +1,5 @@
 import type { Tx } from "../../db/database.ts";
-import { refreshHoldings } from "../../deposit/dust/dustStore.ts";
+import { refreshHoldings } from "../../deposit/holding/holdingStore.ts";
 import { assignSettlement } from "../../deposit/store.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import { listUnassignedSweptDeposits } from "../store.ts";

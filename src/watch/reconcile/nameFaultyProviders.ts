@@ -2,7 +2,7 @@ import type { Chain } from "../../chain/chain.ts";
 import { balancesSince } from "../../chain/reader.ts";
 import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 import type { MovementRow } from "../movement.ts";
-import type { ComparedBalance } from "../reconcile/comparedBalance.ts";
+import type { ComparedBalance } from "./comparedBalance.ts";
 import type { WatchWorld } from "../watchWorld.ts";
 
 // A provider that hides or invents a deposit in its lists and balances alike contradicts nothing that it says itself.

@@ -15,10 +15,10 @@ import {
   retryDelayMs,
   type ProviderVote,
   type AgreementOutcome,
-} from "./agreement.ts";
-import { decideIntents, type DepositWorld } from "../decision/applyDecisions.ts";
-import { exposureOn } from "../decision/exposure.ts";
-import { readFacts } from "../decision/readFacts.ts";
+} from "../agreement/agreement.ts";
+import { decideIntents, type DepositWorld } from "../decide/applyDecisions.ts";
+import { exposureOn } from "../decide/exposure.ts";
+import { readFacts } from "../decide/readFacts.ts";
 import { isAgreementReason, isHeldForAgreement, type Deposit } from "../deposit.ts";
 import { agedNumbersAt } from "../../watch/finality.ts";
 import { lastCountableBlock } from "../finality.ts";
@@ -29,7 +29,7 @@ import {
   lockClaimedVerification,
   updateVerification,
   type ClaimedVerification,
-} from "./verificationStore.ts";
+} from "../agreement/verificationStore.ts";
 import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 
 export type VerifyWorld = DepositWorld & Pick<World, "wake" | "memory">;

@@ -1,12 +1,9 @@
-import type { EventType } from "../event/event.ts";
-import { paymentStatus } from "../intent/paymentStatus.ts";
-import type { IntentRow } from "../intent/store.ts";
-import { isIntentPriceReached } from "./decision/countFinal.ts";
-import { isHeldForAgreement, isReceived, toPayoutUnits, type Deposit } from "./deposit.ts";
-import { receivedDustUnits, type Holding, type HoldingChange } from "./dust/dust.ts";
-
-/** One deposit before and after a change; `before` is undefined for a new deposit. */
-export type DepositChange = { before: Deposit | undefined; after: Deposit };
+import type { EventType } from "../../event/event.ts";
+import { paymentStatus } from "../../intent/paymentStatus.ts";
+import type { IntentRow } from "../../intent/store.ts";
+import { isIntentPriceReached } from "./countFinal.ts";
+import { isHeldForAgreement, isReceived, toPayoutUnits, type Deposit, type DepositChange } from "../deposit.ts";
+import { receivedDustUnits, type Holding, type HoldingChange } from "../holding/dust.ts";
 
 /**
  * Computes an intent after its deposits and its dust changed: totals by difference, and the status from the totals.

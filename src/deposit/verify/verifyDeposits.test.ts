@@ -18,7 +18,7 @@ import { createWake } from "../../kernel/wake.ts";
 import { verifyDeposits, type VerifyWorld } from "./verifyDeposits.ts";
 import { countDeposits } from "../countDeposits.ts";
 import type { DepositRow } from "../deposit.ts";
-import { claimVerifications, countHeldForAgreement } from "./verificationStore.ts";
+import { claimVerifications, countHeldForAgreement } from "../agreement/verificationStore.ts";
 import { processMovements } from "../processMovements.ts";
 
 // Stub providers return chosen verdicts, because the rules depend on disagreement. The road tests use real providers.

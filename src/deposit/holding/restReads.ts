@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from "kysely";
 import { assetSql } from "../../ledger/assetSql.ts";
-import { IS_UNDECIDED } from "../decision/factReads.ts";
+import { IS_UNDECIDED } from "../deposit.ts";
 import { isNamedByUnreadable } from "../../watch/unreadable/unreadableStore.ts";
 
 // What the last sweep left in its inbox. A bridge takes only so much in one burn, a recovery key may take a part, and

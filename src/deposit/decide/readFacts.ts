@@ -5,7 +5,7 @@ import { findRoutes } from "../../intent/routes/findRoutes.ts";
 import { listTakenDestinations, type IntentRow } from "../../intent/store.ts";
 import type { World } from "../../world.ts";
 import type { SingleProviderTotal } from "../agreement/agreement.ts";
-import { listUnchangedHoldings } from "../dust/dustStore.ts";
+import { listUnchangedHoldings } from "../holding/holdingStore.ts";
 import { lowestFinalBlock, type ChainHead } from "../finality.ts";
 import { listHeads, listSingleProviderTotals } from "../store.ts";
 import { chainNamesOf, listDepositsToDecide, listIntentChains, type IntentChain } from "./factReads.ts";
