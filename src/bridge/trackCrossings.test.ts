@@ -49,7 +49,7 @@ describe("asking a bridge's service about open burns", () => {
         chainTx: `0x${index.toString(16).padStart(64, "0")}`,
         amountUnits: 1_000_000n,
         block: 100n,
-        crossing: { explainedBy: "cctp-v2/0", feeUnits: 0n },
+        crossing: { crossingName: "cctp-v2/0", feeUnits: 0n },
       })),
     );
     const movements = await db.root.selectFrom("movement").selectAll().execute();

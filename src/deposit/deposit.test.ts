@@ -52,7 +52,7 @@ for (const kind of thoroughDatabases) {
 
     test("D41 what a bridge gives an inbox of its own units is no deposit", async () => {
       const intent = await insertPriced(25n * USDC);
-      const crossing = { explainedBy: `cctp-v2/2/0x${"ab".repeat(32)}`, feeUnits: 3_000n };
+      const crossing = { crossingName: `cctp-v2/2/0x${"ab".repeat(32)}`, feeUnits: 3_000n };
       await recordMovements(db, intent, [
         { chainTx: newChainTx(), amountUnits: 25n * USDC - 3_000n, block: 100n, crossing },
         { chainTx: newChainTx(), amountUnits: 1n, block: 100n, crossing },
@@ -72,7 +72,7 @@ for (const kind of thoroughDatabases) {
     test("D41 what turns out to be the inbox's own units, given by a bridge, counts no longer and never", async () => {
       const intent = await insertPriced(25n * USDC, { minimum_units: 10_000n });
       const [large, small, late] = [newChainTx(), newChainTx(), newChainTx()];
-      const crossing = { explainedBy: `cctp-v2/2/0x${"cd".repeat(32)}`, feeUnits: 0n };
+      const crossing = { crossingName: `cctp-v2/2/0x${"cd".repeat(32)}`, feeUnits: 0n };
       const counted = async () => {
         const { status, received_units, counted_units } = await intentOf(intent);
         return [status, received_units, counted_units];

@@ -71,12 +71,12 @@ function explain(transfers: readonly InboxTransfer[], logs: readonly unknown[]) 
 }
 
 test("a burn by an inbox to itself explains the transfer out", () => {
-  deepEqual(explain([transfer("out")], [burnLog()]), [{ explainedBy: "cctp-v2/6", feeUnits: 0n }]);
+  deepEqual(explain([transfer("out")], [burnLog()]), [{ crossingName: "cctp-v2/6", feeUnits: 0n }]);
 });
 
 test("D41 a mint of an inbox's own burn explains the transfer in, with what the bridge kept", () => {
   const minted = transfer("in", { amountUnits: 99n });
-  deepEqual(explain([minted], [receivedLog()]), [{ explainedBy: `cctp-v2/6/${NONCE}`, feeUnits: 1n }]);
+  deepEqual(explain([minted], [receivedLog()]), [{ crossingName: `cctp-v2/6/${NONCE}`, feeUnits: 1n }]);
 });
 
 test("D41 nothing else explains a transfer", () => {
@@ -100,7 +100,7 @@ test("each message explains one transfer of its transaction", () => {
   const other: Hex = `0x${"0f".repeat(32)}`;
   const explained = explain(minted, [receivedLog(), receivedLog({ nonce: other })]);
   deepEqual(
-    explained.map((crossing) => crossing?.explainedBy),
+    explained.map((crossing) => crossing?.crossingName),
     [`cctp-v2/6/${NONCE}`, `cctp-v2/6/${other}`, undefined],
   );
 });

@@ -33,10 +33,10 @@ export type InboxTransfer = {
 };
 
 /**
- * One end of a crossing between an inbox and itself. `explainedBy`: see ProvenCrossing's name. `sender`: an address of
+ * One end of a crossing between an inbox and itself. `crossingName`: see ProvenCrossing's name. `sender`: an address of
  * another kind of chain that burned; the end is one only if it is an inbox of the same intent.
  */
-export type CrossingEnd = { explainedBy: string; feeUnits: bigint; sender?: string | undefined };
+export type CrossingEnd = { crossingName: string; feeUnits: bigint; sender?: string | undefined };
 
 /** A movement as the chain shows it now. Its transaction, identity, direction, inbox and token survive a reorg. */
 export type LocatedTransfer = InboxTransfer & { identity: string };
@@ -144,8 +144,8 @@ export function assignIdentities(
     );
     const [crossing] = index < 0 ? [] : crossings.splice(index, 1);
     if (crossing === undefined) return undefined;
-    const { name: explainedBy, feeUnits, sender, foreignSender } = crossing;
-    return { explainedBy, feeUnits, ...(sender === undefined && { sender: foreignSender }) };
+    const { name: crossingName, feeUnits, sender, foreignSender } = crossing;
+    return { crossingName, feeUnits, ...(sender === undefined && { sender: foreignSender }) };
   }
 
   function findBatch(pull: InboxTransfer): BatchPayment | undefined {

@@ -31,7 +31,7 @@ const HEAD = 100_000n;
 const PAST = 10_000;
 const USDC = 1_000_000n;
 const BRIDGE = "cctp-v2/1";
-const BURN = { explainedBy: "cctp-v2/0", feeUnits: 0n };
+const BURN = { crossingName: "cctp-v2/0", feeUnits: 0n };
 
 let server: PostgresServer;
 before(async () => {
@@ -165,7 +165,7 @@ test("mints that wait for their burns are matched and searched in the order of t
     chain: HOME,
     amountUnits: USDC,
     block: HEAD,
-    crossing: { explainedBy: "cctp-v2/1/new", feeUnits: 0n },
+    crossing: { crossingName: "cctp-v2/1/new", feeUnits: 0n },
   };
   await recordMovements(db, intent, [{ ...minted, chainTx: "new mint" }]);
   await processMovements(world, HOME);

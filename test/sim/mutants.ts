@@ -165,8 +165,8 @@ export const mutants: readonly Mutant[] = [
     patches: [
       {
         path: "src/watch/follow/readBranch.ts",
-        search: `if (head.number < cursor.number || head.hash === cursor.hash) return { kind: "still", head };`,
-        replace: `if (head.hash === cursor.hash) return { kind: "still", head };
+        search: `if (head.number < cursor.number || head.hash === cursor.hash) return { kind: "unchanged", head };`,
+        replace: `if (head.hash === cursor.hash) return { kind: "unchanged", head };
   if (head.number < cursor.number) return { kind: "near", head, ancestor: head, blocks: [], located: [], suspects: [] };`,
       },
     ],

@@ -195,7 +195,7 @@ export class BookedHistory {
       };
       // A bridge gives on the settle chain and takes on the others, so an inbox has one of both.
       if (bridgeFee !== undefined && (direction === "in") === (inbox === 0))
-        transfer.crossing = { explainedBy: "cctp-v2/1", feeUnits: direction === "in" ? BigInt(bridgeFee) : 0n };
+        transfer.crossing = { crossingName: "cctp-v2/1", feeUnits: direction === "in" ? BigInt(bridgeFee) : 0n };
       return { transfer, isWithheld };
     });
   }

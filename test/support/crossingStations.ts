@@ -119,7 +119,7 @@ export function useCrossingStations(
   /** The bridge takes the inbox's money on the origin. Returns the burn's transaction. */
   async function burn(intent: IntentRow, movement: Partial<MovementInput> & { amountUnits: bigint }): Promise<string> {
     const chainTx = movement.chainTx ?? newChainTx();
-    const crossing = { explainedBy: "cctp-v2/0", feeUnits: 0n };
+    const crossing = { crossingName: "cctp-v2/0", feeUnits: 0n };
     const taken = { chain: AWAY, chainTx, direction: "out" as const, block: 200n, crossing, ...movement };
     await recordMovements(db, intent, [taken]);
     return chainTx;
@@ -138,7 +138,7 @@ export function useCrossingStations(
     chainTx: newChainTx(),
     amountUnits: units - feeUnits,
     block: 300n,
-    crossing: { explainedBy: name, feeUnits },
+    crossing: { crossingName: name, feeUnits },
     ...more,
   });
   function swept(

@@ -21,7 +21,7 @@ export type MovementInput = {
   place?: number;
   orphaned?: boolean;
   /** Set where a bridge gave or took the units, with what it kept. */
-  crossing?: { explainedBy: string; feeUnits: bigint };
+  crossing?: { crossingName: string; feeUnits: bigint };
 };
 
 const SEEN_AT = new Date("2026-11-01T12:00:05Z");
@@ -64,7 +64,7 @@ async function recordOnChain(
         place: BigInt(movement.place ?? movement.position ?? 0),
         revision,
         orphaned_at: movement.orphaned ? SEEN_AT : null,
-        explained_by: movement.crossing?.explainedBy ?? null,
+        explained_by: movement.crossing?.crossingName ?? null,
         bridge_fee_units: movement.crossing?.feeUnits ?? null,
       };
       await tx

@@ -41,7 +41,7 @@ for (const kind of thoroughDatabases) {
       await pay(intent, AWAY, 25n * USDC);
       await work();
       const chainTx = newChainTx();
-      const taken = { chain: AWAY, direction: "out" as const, crossing: { explainedBy: "cctp-v2/0", feeUnits: 0n } };
+      const taken = { chain: AWAY, direction: "out" as const, crossing: { crossingName: "cctp-v2/0", feeUnits: 0n } };
       await record(intent, [
         { ...taken, chainTx, block: 200n, position: 0, place: 10, amountUnits: 8n * USDC },
         { ...taken, chainTx, block: 200n, position: 1, place: 11, amountUnits: 8n * USDC },

@@ -14,7 +14,7 @@ for (const kind of thoroughDatabases) {
     /** A transaction that burns, pays again and burns again. */
     function burnTwice(intent: IntentRow, burnTx: string, more: { orphaned?: boolean } = {}): Promise<void> {
       const at = { chain: AWAY, chainTx: burnTx, block: 200n, ...more };
-      const taken = { ...at, direction: "out" as const, crossing: { explainedBy: "cctp-v2/0", feeUnits: 0n } };
+      const taken = { ...at, direction: "out" as const, crossing: { crossingName: "cctp-v2/0", feeUnits: 0n } };
       return record(intent, [
         { ...taken, position: 0, place: 10, amountUnits: 6n * USDC },
         { ...at, position: 1, place: 11, amountUnits: 4n * USDC },
@@ -172,7 +172,7 @@ for (const kind of thoroughDatabases) {
         chainTx: burnTx,
         direction: "out" as const,
         block: 200n,
-        crossing: { explainedBy: "cctp-v2/0", feeUnits: 0n },
+        crossing: { crossingName: "cctp-v2/0", feeUnits: 0n },
       };
       const again = { chain: AWAY, chainTx: burnTx, block: 200n, position: 1, place: 11, amountUnits: 4n * USDC };
       await record(intent, [again, { ...taken, position: 2, place: 12, amountUnits: 4n * USDC }]);

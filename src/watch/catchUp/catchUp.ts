@@ -11,7 +11,7 @@ import { inboxFilter } from "../inboxes/locateTransfers.ts";
 import { recordMovements, type ChainSegment } from "../record/recordMovements.ts";
 import type { WatchWorld } from "../watchWorld.ts";
 import type { KnownBlock } from "../store/store.ts";
-import { trackSoundness } from "../providers/trackSoundness.ts";
+import { trackConsistency } from "../providers/trackConsistency.ts";
 import { logCatchUp } from "./logCatchUp.ts";
 
 /** Ranges per call, so that a chain far behind still does its other work in between. */
@@ -202,7 +202,7 @@ class RangeQueue {
       return readFilteredRange(reader, range, { tokens: this.#tokens, known });
     };
     const found = await this.#chain.providers.ask(
-      trackSoundness(this.#world, this.#chain, { reading: "ranges", work }),
+      trackConsistency(this.#world, this.#chain, { reading: "ranges", work }),
     );
     await storeBurningInboxes(this.#world, this.#chain.caip2, found.located);
     this.#size.adjust(range, found.scannedCount);

@@ -52,7 +52,7 @@ describe("following heads", () => {
     const heads = [await pay(1n), await pay(2n), await pay(3n)];
     equal(await followHeads(world, watched, heads), "recorded");
     deepEqual(await amounts(), [1n, 2n, 3n]);
-    equal(await followHeads(world, watched, heads), "passed");
+    equal(await followHeads(world, watched, heads), "stale");
   });
 
   test("finality and booking advance while the first provider lags behind pushed heads permanently", async () => {
@@ -80,9 +80,9 @@ describe("following heads", () => {
   test("a gap or a wrong order loses nothing, because the chain is polled", async () => {
     const { world, chain: watched, watch } = await startWatcher(db, chain);
     const [first, second, third] = [await pay(1n), await pay(2n), await pay(3n)];
-    equal(await followHeads(world, watched, [second, first]), "unfit");
+    equal(await followHeads(world, watched, [second, first]), "discontinuous");
     deepEqual(await amounts(), []);
-    equal(await followHeads(world, watched, [first, third]), "unfit");
+    equal(await followHeads(world, watched, [first, third]), "discontinuous");
     deepEqual(await amounts(), [1n]);
     await watch();
     deepEqual(await amounts(), [1n, 2n, 3n]);
@@ -93,7 +93,7 @@ describe("following heads", () => {
     const { world, chain: watched, watch } = await startWatcher(db, chain);
     equal(await followHeads(world, watched, [await pay(1n)]), "recorded");
     await chain.reorg(1);
-    equal(await followHeads(world, watched, [await latest()]), "unfit");
+    equal(await followHeads(world, watched, [await latest()]), "discontinuous");
     await watch();
     const [movement] = await movementsOf(db, chain);
     ok(movement?.orphaned_at);
@@ -164,7 +164,7 @@ describe("following heads", () => {
       // A real block with a false parent.
       { ...past, number: head.number, parentHash: before.hash },
     ])
-      equal(await followHeads(world, watched, [altered]), "unfit");
+      equal(await followHeads(world, watched, [altered]), "discontinuous");
     deepEqual(await readCursor(), before);
     equal(await followHeads(world, watched, [head]), "recorded");
   });
@@ -175,7 +175,7 @@ describe("following heads", () => {
     const before = await readCursor();
     await chain.reorg(1);
     const head = await pay(2n);
-    equal(await followHeads(world, watched, [{ ...head, parentHash: before.hash }]), "unfit");
+    equal(await followHeads(world, watched, [{ ...head, parentHash: before.hash }]), "discontinuous");
     deepEqual(await readCursor(), before);
     await watch();
     equal((await readCursor()).hash, head.hash);

@@ -9,7 +9,7 @@ import {
   type BlockTransfers,
   type FoundSuspect,
 } from "../reread/recheckSuspectBlocks.ts";
-import { comparedProviders, objectingProviders } from "../providers/headHold.ts";
+import { comparedProviders, disagreeingProviders } from "../providers/headHold.ts";
 import { filterInboxTransfers, type LocatedTransfer } from "../movement.ts";
 import { postponeDust } from "../postponed/postponeDust.ts";
 import { recordMovements } from "../record/recordMovements.ts";
@@ -36,31 +36,31 @@ const RETRY_MS = [20, 40, 80, 160] as const;
 const pushedHeads = perChain(() => ({ heads: Array<BlockRef>(), followedAtMs: -Infinity, wokeAtMs: -Infinity }));
 
 /**
- * `recorded`: the heads follow the cursor and are recorded now. `passed`: they were recorded before. `unfit`: they do
+ * `recorded`: the heads follow the cursor and are recorded now. `stale`: they were recorded before. `discontinuous`: they do
  * not follow or cannot be read, and the next poll reads the chain.
  */
-export type HeadsOutcome = "recorded" | "passed" | "unfit";
+export type HeadsOutcome = "recorded" | "stale" | "discontinuous";
 
 /** Records pushed heads in the order of their arrival. Safe in any number of processes. */
 export async function followHeads(world: WatchWorld, chain: Chain, heads: readonly BlockRef[]): Promise<HeadsOutcome> {
   const followed = followedChain(world, chain);
   const from = followed.cursor;
-  if (from === undefined || objectingProviders(comparedProviders(world, chain)).length > 0) return "unfit";
+  if (from === undefined || disagreeingProviders(comparedProviders(world, chain)).length > 0) return "discontinuous";
   const { blocks, isComplete } = contiguousHeads(from, heads);
   const to = blocks.at(-1);
-  if (to === undefined) return isComplete ? "passed" : "unfit";
+  if (to === undefined) return isComplete ? "stale" : "discontinuous";
   const found = await readHeads(world, chain, blocks);
-  if (found === undefined) return "unfit";
+  if (found === undefined) return "discontinuous";
   const segment = { from, ancestorNumber: from.number, to, blocks, located: found.located };
   if (!(await recordMovements(world, chain, { kind: "pushed", ...segment }))) {
     await reloadCursor(world, chain);
-    return "unfit";
+    return "discontinuous";
   }
   enqueueRecheck(world, chain, found.suspects);
   if (followed.cursor === from) followed.cursor = to;
   followed.lastBlockAtMs = world.clock.monotonicMs();
   followed.isBookingDue = true;
-  return isComplete ? "recorded" : "unfit";
+  return isComplete ? "recorded" : "discontinuous";
 }
 
 /** Reads the cursor again, so that the next head is compared with its current position. */
@@ -194,15 +194,16 @@ export async function followQueuedHeads(world: WatchWorld, chain: Chain): Promis
   if (sinceMs < FOLLOW_MS) await world.clock.sleep(FOLLOW_MS - sinceMs);
   pushed.followedAtMs = world.clock.monotonicMs();
   const heads = pushed.heads.splice(0);
-  let outcome: HeadsOutcome = "unfit";
+  let outcome: HeadsOutcome = "discontinuous";
   try {
     outcome = await followHeads(world, chain, heads);
   } finally {
     // The poll handles finality and everything that the heads lack. The delay limits the polls that a feed with false
     // heads can cause to a few per second.
-    if (outcome === "unfit") await world.clock.sleep(POLL_DELAY_MS);
+    if (outcome === "discontinuous") await world.clock.sleep(POLL_DELAY_MS);
     const nowMs = world.clock.monotonicMs();
-    const isPollDue = outcome === "unfit" || (outcome === "recorded" && nowMs - pushed.wokeAtMs >= POLL_AFTER_MS);
+    const isPollDue =
+      outcome === "discontinuous" || (outcome === "recorded" && nowMs - pushed.wokeAtMs >= POLL_AFTER_MS);
     if (isPollDue) {
       pushed.wokeAtMs = nowMs;
       world.wake.notify(watchTopic(chain));

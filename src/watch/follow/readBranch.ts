@@ -20,10 +20,10 @@ const ANCESTOR_PAGE_SIZE = 32;
 /** One provider's view of how the cursor should move. */
 export type Branch =
   /** Nothing new, or a head below the cursor: a lagging provider never moves the cursor back. */
-  | { kind: "still"; head: BlockRef }
+  | { kind: "unchanged"; head: BlockRef }
   /** The blocks after `ancestor`, each the parent of the next, their located transfers, and the blocks to recheck. */
   | {
-      kind: "near";
+      kind: "contiguous";
       head: BlockRef;
       ancestor: KnownBlock;
       blocks: readonly BlockRef[];
@@ -31,7 +31,7 @@ export type Branch =
       suspects: readonly FoundSuspect[];
     }
   /** Too many blocks to read one by one. `ancestor` is canonical; after a reorg it is below the cursor. */
-  | { kind: "far"; head: BlockRef; ancestor: KnownBlock };
+  | { kind: "gap"; head: BlockRef; ancestor: KnownBlock };
 
 export type BranchQuery = {
   chain: Caip2;
@@ -56,15 +56,15 @@ export type BranchQuery = {
 export async function readBranch(reader: ChainReader, query: BranchQuery): Promise<Branch> {
   const { cursor } = query;
   const head = query.head ?? (await reader.head("latest"));
-  if (head.number < cursor.number || head.hash === cursor.hash) return { kind: "still", head };
+  if (head.number < cursor.number || head.hash === cursor.hash) return { kind: "unchanged", head };
   const follows = head.number === cursor.number + 1n && head.parentHash === cursor.hash;
   const together = follows ? undefined : await readTogether(reader, query, head);
   if (together) return together;
   const ancestor = follows ? cursor : await findCommonAncestor(reader, query);
-  const isFar = head.number - ancestor.number > query.near;
-  if (isFar && reader.holdings !== undefined) await assertFollows(reader, { ancestor, head });
-  if (isFar && (reader.holdings !== undefined || !isShallowReorg(head, ancestor, cursor))) {
-    return { kind: "far", head, ancestor };
+  const isGap = head.number - ancestor.number > query.near;
+  if (isGap && reader.holdings !== undefined) await assertFollows(reader, { ancestor, head });
+  if (isGap && (reader.holdings !== undefined || !isShallowReorg(head, ancestor, cursor))) {
+    return { kind: "gap", head, ancestor };
   }
   const isReorg = ancestor.number < cursor.number;
   const found = await readLinkedBlocks(reader, { ancestor, head, isReorg });
@@ -75,7 +75,7 @@ export async function readBranch(reader: ChainReader, query: BranchQuery): Promi
   const blocks = readings.map(({ block }) => block);
   const suspects = findSuspectBlocks(reader, readings, query.tokens);
   const transfers = readings.flatMap((reading) => reading.transfers);
-  return { kind: "near", head, ancestor, blocks, located: await query.locate(reader, transfers), suspects };
+  return { kind: "contiguous", head, ancestor, blocks, located: await query.locate(reader, transfers), suspects };
 }
 
 /**
@@ -93,7 +93,14 @@ async function readTogether(reader: ChainReader, query: BranchQuery, head: Block
     return undefined;
   const { blocks, transfers } = read;
   const suspects = findSuspectBlocks(reader, groupByBlock(read), tokens);
-  return { kind: "near", head, ancestor: cursor, blocks, located: await query.locate(reader, transfers), suspects };
+  return {
+    kind: "contiguous",
+    head,
+    ancestor: cursor,
+    blocks,
+    located: await query.locate(reader, transfers),
+    suspects,
+  };
 }
 
 function isLinked(ancestor: KnownBlock, blocks: readonly BlockRef[]): boolean {

@@ -43,7 +43,8 @@ describe("new blocks near the head", () => {
         return [];
       },
     });
-  const numbersOf = (branch: Branch) => (branch.kind === "near" ? branch.blocks.map(({ number }) => number) : branch);
+  const numbersOf = (branch: Branch) =>
+    branch.kind === "contiguous" ? branch.blocks.map(({ number }) => number) : branch;
 
   for (const blocks of [1, 5, 11])
     test(`${blocks} of them cost two requests`, async () => {
@@ -78,7 +79,7 @@ describe("new blocks near the head", () => {
     faulty.alterReply = ({ method }, answer) => (method === "eth_getLogs" ? [] : answer);
     const branch = await read(altered, cursor);
     faulty.alterReply = undefined;
-    ok(branch.kind === "near");
+    ok(branch.kind === "contiguous");
     deepEqual(
       branch.suspects.map(({ block }) => block.hash),
       [paid.blockHash],
@@ -126,6 +127,6 @@ describe("new blocks near the head", () => {
       knownBlocks: async () => [replaced, { number: cursor.number, hash: cursor.hash }],
       locate: async () => [],
     });
-    ok(branch.kind === "near" && branch.ancestor.hash === cursor.hash);
+    ok(branch.kind === "contiguous" && branch.ancestor.hash === cursor.hash);
   });
 });

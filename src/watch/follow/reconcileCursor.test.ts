@@ -193,14 +193,14 @@ describe("providers with another chain", () => {
     equal(await push(), "recorded");
     late.isFrozen = true;
     await advanceSeconds(50);
-    equal(await push(), "unfit");
+    equal(await push(), "discontinuous");
     equal(countWarnings(/pushed heads are ignored/), 1);
     equal(countWarnings(/followed again/), 0);
     await advanceSeconds(20);
     equal(await push(), "recorded");
     late.headNumber += 1n;
     await advanceSeconds(6);
-    equal(await push(), "unfit", "it moves, and may know something else");
+    equal(await push(), "discontinuous", "it moves, and may know something else");
     await advanceSeconds(40);
     equal(await push(), "recorded", "it moves no more");
     late.isFrozen = false;

@@ -1,6 +1,6 @@
 import type { Chain } from "../../chain/chain.ts";
 import type { ChainReader } from "../../chain/reader.ts";
-import { comparedProviders, logHeadHold, type ComparedProviders, type Objection } from "../providers/headHold.ts";
+import { comparedProviders, logHeadHold, type ComparedProviders, type Disagreement } from "../providers/headHold.ts";
 import { followedChain } from "./followedChain.ts";
 import { pollProviders, type ProviderComparison } from "../providers/pollProviders.ts";
 import { recordMovements } from "../record/recordMovements.ts";
@@ -14,8 +14,8 @@ import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 // at intervals.
 
 const COMPARE_MS = 5_000;
-/** Most providers must object for this long: near the head they differ often, for seconds. */
-const OBJECTION_MS_MIN = 30_000;
+/** Most providers must disagree for this long: near the head they differ often, for seconds. */
+const DISAGREEMENT_MS_MIN = 30_000;
 /** Cooldown of an outvoted provider. */
 const COOLDOWN_MS = 600_000;
 /** Bisection steps that cover any possible block number. */
@@ -23,7 +23,7 @@ const BISECTION_STEPS_MAX = 64;
 
 /**
  * Compares the cursor with every provider. Rewinds it to the last common block when most answering providers have
- * objected for OBJECTION_MS_MIN. Returns the new position; undefined when the cursor stays.
+ * disagreed for DISAGREEMENT_MS_MIN. Returns the new position; undefined when the cursor stays.
  */
 export async function reconcileCursor(
   world: WatchWorld,
@@ -34,17 +34,17 @@ export async function reconcileCursor(
   const nowMs = world.clock.monotonicMs();
   const isAlone = chain.providers.providerCount < 2;
   // A single provider is compared only after a long pause without new blocks, which saves requests.
-  const isDue = isAlone ? nowMs - followedChain(world, chain).lastBlockAtMs > OBJECTION_MS_MIN : true;
+  const isDue = isAlone ? nowMs - followedChain(world, chain).lastBlockAtMs > DISAGREEMENT_MS_MIN : true;
   if (!isDue || nowMs - compared.atMs < COMPARE_MS) return undefined;
   compared.atMs = nowMs;
   const comparisons = await pollProviders(world, chain, cursor);
   compared.hasMultipleReplies = comparisons.length > 1;
   const agreeing = comparisons.filter((comparison) => comparison.kind === "agrees");
   // A single provider that is behind may be a restored node that catches up again.
-  const objecting = comparisons.filter(
+  const disagreeing = comparisons.filter(
     (comparison) => comparison.kind === "differs" || (comparison.kind === "behind" && !isAlone),
   );
-  const persistent = persistentObjections(compared, { objecting, nowMs });
+  const persistent = persistentDisagreements(compared, { disagreeing, nowMs });
   logHeadHold(world, chain, nowMs);
   if (persistent.length === 0) return undefined;
   if (persistent.length <= agreeing.length) {
@@ -57,13 +57,13 @@ export async function reconcileCursor(
 /**
  * The providers that have objected long enough. One that is only behind must also have advanced; otherwise it is stuck.
  */
-function persistentObjections(
+function persistentDisagreements(
   compared: ComparedProviders,
-  { objecting, nowMs }: { objecting: readonly ProviderComparison[]; nowMs: number },
+  { disagreeing, nowMs }: { disagreeing: readonly ProviderComparison[]; nowMs: number },
 ): ProviderComparison[] {
-  const before = compared.objections;
-  const objections = new Map<string, Objection>();
-  for (const { provider, kind, head } of objecting) {
+  const before = compared.disagreements;
+  const disagreements = new Map<string, Disagreement>();
+  for (const { provider, kind, head } of disagreeing) {
     const first = before.get(provider) ?? {
       sinceMs: nowMs,
       sinceNumber: head.number,
@@ -71,15 +71,15 @@ function persistentObjections(
       movedAtMs: nowMs,
     };
     const movedAtMs = head.number > first.headNumber ? nowMs : first.movedAtMs;
-    const isStuck = kind === "behind" && nowMs - movedAtMs >= OBJECTION_MS_MIN;
-    objections.set(provider, { ...first, headNumber: head.number, movedAtMs, isStuck });
+    const isStuck = kind === "behind" && nowMs - movedAtMs >= DISAGREEMENT_MS_MIN;
+    disagreements.set(provider, { ...first, headNumber: head.number, movedAtMs, isStuck });
   }
-  compared.objections = objections;
-  if (objecting.length === 0) compared.isDisputeLogged = false;
-  return objecting.filter(({ provider, kind, head }) => {
-    const objection = objections.get(provider);
-    if (objection === undefined || nowMs - objection.sinceMs < OBJECTION_MS_MIN) return false;
-    return kind === "differs" || head.number > objection.sinceNumber;
+  compared.disagreements = disagreements;
+  if (disagreeing.length === 0) compared.isDisputeLogged = false;
+  return disagreeing.filter(({ provider, kind, head }) => {
+    const disagreement = disagreements.get(provider);
+    if (disagreement === undefined || nowMs - disagreement.sinceMs < DISAGREEMENT_MS_MIN) return false;
+    return kind === "differs" || head.number > disagreement.sinceNumber;
   });
 }
 
@@ -139,7 +139,7 @@ async function rewindToProviders(
   const segment = { from: cursor, ancestorNumber: ancestor.number, to: ancestor, blocks: [], located: [] };
   if (!(await recordMovements(world, chain, { kind: "segment", ...segment }))) return undefined;
   for (const { provider } of agreeing) chain.providers.coolDown(provider, COOLDOWN_MS);
-  compared.objections = new Map();
+  compared.disagreements = new Map();
   followedChain(world, chain).lastBlockAtMs = world.clock.monotonicMs();
   raiseAlarm(world.log, facts, "the cursor was rewound to the chain that most providers report");
   return ancestor;

@@ -16,7 +16,7 @@ import { recordMovements } from "../record/recordMovements.ts";
 import type { WatchWorld } from "../watchWorld.ts";
 import { reconcileCursor } from "./reconcileCursor.ts";
 import { pollProviders } from "../providers/pollProviders.ts";
-import { trackSoundness } from "../providers/trackSoundness.ts";
+import { trackConsistency } from "../providers/trackConsistency.ts";
 import { rereadFinal } from "../reread/rereadFinal.ts";
 import { logCaughtUp } from "../catchUp/logCatchUp.ts";
 import { listKnownBlocks } from "../store/chainReads.ts";
@@ -50,7 +50,7 @@ export async function watchChain(world: WatchWorld, chain: Chain): Promise<Watch
     return await syncChain(world, chain, cursor);
   } catch (error) {
     if (!(error instanceof ProviderFailed && error.kind === "unknown_block")) throw error;
-    // Common near the head: a node behind the same name lags by a block or is switching its branch. trackSoundness logs
+    // Common near the head: a node behind the same name lags by a block or is switching its branch. trackConsistency logs
     // what lasts.
     world.log.debug({ chain: chain.caip2, err: error }, "the providers' answers are not consistent yet");
     return { advancedTo: cursor.number, isBehind: false };
@@ -107,10 +107,10 @@ async function pollBranch(world: WatchWorld, chain: Chain, cursor: CursorRow): P
     const branch = await readBranch(reader, { ...query, head: heads?.latest });
     return { branch, provider, told: heads && { provider, heads } };
   };
-  const isConclusive = ({ branch: { kind, head } }: PolledBranch) => kind !== "still" || head.hash === cursor.hash;
-  const tracked = trackSoundness(world, chain, { reading: "new blocks", work, isConclusive });
+  const isConclusive = ({ branch: { kind, head } }: PolledBranch) => kind !== "unchanged" || head.hash === cursor.hash;
+  const tracked = trackConsistency(world, chain, { reading: "new blocks", work, isConclusive });
   const news = await (isStalled ? chain.providers.askInReverseOrder(tracked) : chain.providers.ask(tracked));
-  if (news.branch.kind !== "still") followed.lastBlockAtMs = world.clock.monotonicMs();
+  if (news.branch.kind !== "unchanged") followed.lastBlockAtMs = world.clock.monotonicMs();
   await refreshBlockTime(world, chain, news.branch.head);
   return news;
 }
@@ -124,7 +124,7 @@ async function isReorgAccepted(
   chain: Chain,
   { cursor, branch, provider }: Omit<PolledBranch, "told"> & { cursor: CursorRow },
 ): Promise<boolean> {
-  if (branch.kind === "still" || cursor.number - branch.ancestor.number <= blocksIn(world, chain, SHALLOW_REORG))
+  if (branch.kind === "unchanged" || cursor.number - branch.ancestor.number <= blocksIn(world, chain, SHALLOW_REORG))
     return true;
   if (chain.providers.providerCount < 2) return true;
   const comparisons = await pollProviders(world, chain, cursor);
@@ -153,9 +153,9 @@ async function applyBranch(
   { cursor, branch }: { cursor: CursorRow; branch: Branch },
 ): Promise<boolean> {
   switch (branch.kind) {
-    case "still":
+    case "unchanged":
       return false;
-    case "near": {
+    case "contiguous": {
       const { ancestor, blocks, located, suspects } = branch;
       const to = blocks.at(-1) ?? ancestor;
       const segment = { from: cursor, ancestorNumber: ancestor.number, to, blocks, located };
@@ -163,7 +163,7 @@ async function applyBranch(
       enqueueRecheck(world, chain, suspects);
       return true;
     }
-    case "far": {
+    case "gap": {
       const { ancestor, head } = branch;
       if (ancestor.number < cursor.number) {
         const segment = { from: cursor, ancestorNumber: ancestor.number, to: ancestor, blocks: [], located: [] };
@@ -200,7 +200,7 @@ async function loadCursor(world: WatchWorld, chain: Chain): Promise<CursorRow> {
 }
 
 function logReorg(world: WatchWorld, chain: Chain, { cursor, branch }: { cursor: CursorRow; branch: Branch }): void {
-  if (branch.kind === "still" || branch.ancestor.number >= cursor.number) return;
+  if (branch.kind === "unchanged" || branch.ancestor.number >= cursor.number) return;
   const facts = { chain: chain.caip2, from: String(cursor.number), ancestor: String(branch.ancestor.number) };
   if (branch.ancestor.number < cursor.finalized_number) {
     world.log.error({ ...facts, finalized: String(cursor.finalized_number) }, "final blocks were replaced");

@@ -2,11 +2,11 @@ import type { Chain } from "../../chain/chain.ts";
 import { perChain } from "../perChain.ts";
 import type { WatchWorld } from "../watchWorld.ts";
 
-// While a provider objects to the recorded chain, pushed heads are ignored: reconcileCursor resolves the objection at
+// While a provider disagrees with the recorded chain, pushed heads are ignored: reconcileCursor resolves the disagreement at
 // poll intervals. That costs the latency advantage of websockets, so it is logged.
 
-/** A provider's objection to the cursor. */
-export type Objection = {
+/** A provider's disagreement with the cursor. */
+export type Disagreement = {
   /** When it started, and the provider's head then. */
   sinceMs: number;
   sinceNumber: bigint;
@@ -23,7 +23,7 @@ export const comparedProviders = perChain((clock) => ({
   atMs: clock.monotonicMs(),
   /** Whether more than one provider answered. */
   hasMultipleReplies: false,
-  objections: new Map() as ReadonlyMap<string, Objection>,
+  disagreements: new Map() as ReadonlyMap<string, Disagreement>,
   /** Whether it is logged that pushed heads are ignored because of them. */
   isHoldLogged: false,
   /** Whether the dispute is logged. */
@@ -31,20 +31,20 @@ export const comparedProviders = perChain((clock) => ({
 }));
 export type ComparedProviders = ReturnType<typeof comparedProviders>;
 
-/** The providers whose objection stops pushed heads. A stuck provider does not count. */
-export function objectingProviders({ objections }: Pick<ComparedProviders, "objections">): string[] {
-  return [...objections].flatMap(([provider, { isStuck }]) => (isStuck ? [] : [provider]));
+/** The providers whose disagreement stops pushed heads. A stuck provider does not count. */
+export function disagreeingProviders({ disagreements }: Pick<ComparedProviders, "disagreements">): string[] {
+  return [...disagreements].flatMap(([provider, { isStuck }]) => (isStuck ? [] : [provider]));
 }
 
 /**
- * Logs the start once, when an objection lasts longer than one comparison, since short ones are common near the head.
+ * Logs the start once, when a disagreement lasts longer than one comparison, since short ones are common near the head.
  * Logs the end once.
  */
 export function logHeadHold(world: Pick<WatchWorld, "clock" | "log" | "memory">, chain: Chain, nowMs: number): void {
   const compared = comparedProviders(world, chain);
-  const objecting = objectingProviders(compared);
-  const isLasting = objecting.some((provider) => (compared.objections.get(provider)?.sinceMs ?? nowMs) < nowMs);
-  const facts = { chain: chain.caip2, providers: objecting };
+  const disagreeing = disagreeingProviders(compared);
+  const isLasting = disagreeing.some((provider) => (compared.disagreements.get(provider)?.sinceMs ?? nowMs) < nowMs);
+  const facts = { chain: chain.caip2, providers: disagreeing };
   if (isLasting && !compared.isHoldLogged) {
     world.log.warn(
       facts,
@@ -52,8 +52,8 @@ export function logHeadHold(world: Pick<WatchWorld, "clock" | "log" | "memory">,
     );
     compared.isHoldLogged = true;
   }
-  if (objecting.length > 0 || !compared.isHoldLogged) return;
-  const stuck = [...compared.objections.keys()];
+  if (disagreeing.length > 0 || !compared.isHoldLogged) return;
+  const stuck = [...compared.disagreements.keys()];
   world.log.warn({ ...facts, stuck }, "no provider objects any more, or it is stuck; pushed heads are followed again");
   compared.isHoldLogged = false;
 }

@@ -2,7 +2,7 @@ import { watchedTokens } from "../../catalog/catalog.ts";
 import { isReadByAccounts, type Chain } from "../../chain/chain.ts";
 import { perChain } from "../perChain.ts";
 import { ProviderFailed, type BlockRange, type ChainReader, type TransactionProof } from "../../chain/reader.ts";
-import { trackSoundness } from "../providers/trackSoundness.ts";
+import { trackConsistency } from "../providers/trackConsistency.ts";
 import {
   attachBatches,
   compareWithRecorded,
@@ -58,7 +58,7 @@ async function rereadWithOther(
   const tokens = watchedTokens(world.catalog, chain.caip2);
   const work = (reader: ChainReader) => readRange(reader, range, tokens);
   const reading = await chain.providers.askInReverseOrder(
-    trackSoundness(world, chain, { reading: "final blocks", work }),
+    trackConsistency(world, chain, { reading: "final blocks", work }),
   );
   rereadPace(world, chain).size.adjust(reading.range, reading.transfers.length);
   const { missing, feeChanged, unmatched } = await compareReading(world, chain, { reading, recorded });
@@ -121,7 +121,7 @@ async function rereadWithSeveral(
   const pace = rereadPace(world, chain);
   if (world.clock.monotonicMs() < pace.pausedUntilMs) return undefined;
   const replies = await chain.providers.askEach(
-    trackSoundness(world, chain, {
+    trackConsistency(world, chain, {
       reading: "final blocks",
       work: (reader) => readWithProvider(world, reader, { chain, reread }),
     }),

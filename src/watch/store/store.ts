@@ -135,8 +135,8 @@ async function executeAdvance(
       select ${chain}, known.number, known.hash, known.parent_hash, known.timestamp_s
       from claimed, ${unnest("known", blocks.map(toBlockRow), KNOWN_COLUMNS)}
       on conflict (chain, hash) do update set orphaned_at = null, timestamp_s = excluded.timestamp_s
-    ), written as (${upsertMovements({ ...advance, claimed: sql`claimed`, immutableUpTo: sql`(select reread_number from claimed)` })}, xmax <> 0 as is_retold)
-    select claimed.*, exists (select from written where is_retold) as "hasChangedMovement",
+    ), written as (${upsertMovements({ ...advance, claimed: sql`claimed`, immutableUpTo: sql`(select reread_number from claimed)` })}, xmax <> 0 as is_update)
+    select claimed.*, exists (select from written where is_update) as "hasChangedMovement",
       (select count(*)::int from written) as "writtenCount" from claimed`.execute(db);
   return rows[0];
 }
@@ -292,7 +292,7 @@ function upsertMovements({ chain, located, at, claimed, immutableUpTo }: Movemen
       ${column((one) => one.token, "text")}, ${column((one) => one.counterparty, "text")},
       ${column((one) => one.amountUnits, "numeric")}, ${column((one) => one.blockNumber, "int8")},
       ${column((one) => one.blockHash, "text")}, ${column((one) => one.place, "int8")},
-      ${column((one) => one.crossing?.explainedBy ?? "", "text")}, ${column((one) => one.crossing?.feeUnits ?? 0n, "numeric")},
+      ${column((one) => one.crossing?.crossingName ?? "", "text")}, ${column((one) => one.crossing?.feeUnits ?? 0n, "numeric")},
       ${column((one) => one.crossing?.sender ?? "", "text")},
       ${batchColumns(located)}
     ) as seen (chain_tx, identity, direction, inbox, token, counterparty, amount_units, block_number, block_hash, place, explained_by,

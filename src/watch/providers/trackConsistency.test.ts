@@ -5,7 +5,7 @@ import type { Chain } from "../../chain/chain.ts";
 import { ProviderFailed, type ChainReader } from "../../chain/reader.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { ProcessMemory } from "../../kernel/processMemory.ts";
-import { trackSoundness } from "./trackSoundness.ts";
+import { trackConsistency } from "./trackConsistency.ts";
 
 const chain = { caip2: "eip155:1" } as unknown as Chain;
 
@@ -15,7 +15,7 @@ function setUp() {
   const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line) as (typeof lines)[number]) });
   const world = { clock: { ...systemClock, monotonicMs: () => nowMs }, memory: new ProcessMemory(), log };
   const ask = (outcome: ProviderFailed["kind"] | "fits" | "says nothing", provider = "one") =>
-    trackSoundness(world, chain, {
+    trackConsistency(world, chain, {
       reading: "ranges",
       work: async () => {
         if (outcome === "fits" || outcome === "says nothing") return outcome;

@@ -9,18 +9,18 @@ import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 // the operator must learn its name.
 
 /**
- * Answers that do not fit for this long are logged; a contradiction is logged at once. A provider is sound again after
+ * Answers that do not fit for this long are logged; a contradiction is logged at once. A provider is consistent again after
  * as long.
  */
-const UNSOUND_MS_MIN = 60_000;
+const INCONSISTENT_MS_MIN = 60_000;
 
 /** Since when a provider's answers do not fit, and when they last did not, on the monotonic clock. */
-type Unsoundness = { sinceMs: number; lastMs: number; isLogged: boolean };
+type Inconsistency = { sinceMs: number; lastMs: number; isLogged: boolean };
 
 /** By provider and by what it reads. */
-const unsoundProviders = perChain(() => new Map<string, Unsoundness>());
+const inconsistentProviders = perChain(() => new Map<string, Inconsistency>());
 
-/** `reading`: what `work` reads. A provider may be sound for one reading and not for another. */
+/** `reading`: what `work` reads. A provider may be consistent for one reading and not for another. */
 type TrackedWork<T> = {
   reading: "new blocks" | "ranges" | "final blocks";
   work: (reader: ChainReader) => Promise<T>;
@@ -33,7 +33,7 @@ type TrackedWorld = Pick<WatchWorld, "clock" | "memory" | "log">;
  * Runs `work` with a provider, and logs once when the provider's answers contradict themselves, and once when they fit
  * again. `isConclusive` says whether an answer shows that they fit; by default each does.
  */
-export function trackSoundness<T>(
+export function trackConsistency<T>(
   world: TrackedWorld,
   chain: Chain,
   { reading, work, isConclusive = () => true }: TrackedWork<T>,
@@ -41,33 +41,33 @@ export function trackSoundness<T>(
   return async (reader) => {
     try {
       const answer = await work(reader);
-      if (isConclusive(answer)) noteSound(world, chain, { provider: reader.name, reading });
+      if (isConclusive(answer)) clearInconsistency(world, chain, { provider: reader.name, reading });
       return answer;
     } catch (error) {
-      if (error instanceof ProviderFailed) noteFailure(world, chain, { provider: reader.name, reading, error });
+      if (error instanceof ProviderFailed) recordInconsistency(world, chain, { provider: reader.name, reading, error });
       throw error;
     }
   };
 }
 
-function noteFailure(
+function recordInconsistency(
   world: TrackedWorld,
   chain: Chain,
   { provider, reading, error }: TrackedProvider & { error: ProviderFailed },
 ): void {
   if (error.kind !== "unknown_block" && error.kind !== "contradictory") return;
-  const providers = unsoundProviders(world, chain);
+  const providers = inconsistentProviders(world, chain);
   const nowMs = world.clock.monotonicMs();
-  const unsound = providers.get(keyOf({ provider, reading })) ?? {
+  const inconsistent = providers.get(keyOf({ provider, reading })) ?? {
     sinceMs: nowMs,
     lastMs: nowMs,
     isLogged: false,
   };
-  unsound.lastMs = nowMs;
-  providers.set(keyOf({ provider, reading }), unsound);
-  const isAlarming = error.kind === "contradictory" || nowMs - unsound.sinceMs >= UNSOUND_MS_MIN;
-  if (!isAlarming || unsound.isLogged) return;
-  unsound.isLogged = true;
+  inconsistent.lastMs = nowMs;
+  providers.set(keyOf({ provider, reading }), inconsistent);
+  const isAlarming = error.kind === "contradictory" || nowMs - inconsistent.sinceMs >= INCONSISTENT_MS_MIN;
+  if (!isAlarming || inconsistent.isLogged) return;
+  inconsistent.isLogged = true;
   raiseAlarm(
     world.log,
     { alarm: "provider_inconsistent", chain: chain.caip2, provider, reading, err: error },
@@ -75,15 +75,15 @@ function noteFailure(
   );
 }
 
-function noteSound(world: TrackedWorld, chain: Chain, { provider, reading }: TrackedProvider): void {
-  const providers = unsoundProviders(world, chain);
+function clearInconsistency(world: TrackedWorld, chain: Chain, { provider, reading }: TrackedProvider): void {
+  const providers = inconsistentProviders(world, chain);
   const key = keyOf({ provider, reading });
-  const unsound = providers.get(key);
-  if (unsound === undefined) return;
+  const inconsistent = providers.get(key);
+  if (inconsistent === undefined) return;
   // A provider that contradicts itself now and then keeps its one log line.
-  if (unsound.isLogged && world.clock.monotonicMs() - unsound.lastMs < UNSOUND_MS_MIN) return;
+  if (inconsistent.isLogged && world.clock.monotonicMs() - inconsistent.lastMs < INCONSISTENT_MS_MIN) return;
   providers.delete(key);
-  if (unsound.isLogged)
+  if (inconsistent.isLogged)
     world.log.info({ chain: chain.caip2, provider, reading }, "a provider's answers fit together again");
 }
 
