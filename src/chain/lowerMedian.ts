@@ -18,11 +18,11 @@ export async function askLowerMedian<Reader extends ChainReader>(
   providers: Providers<Reader>,
   read: (reader: Reader) => Promise<bigint>,
 ): Promise<bigint> {
-  const ask = async (scope: "all" | "awake") => {
-    const replies = await providers.askEach(read, scope);
+  const ask = async (scope: "all" | "available") => {
+    const replies = await providers.runAll(read, scope);
     return replies.flatMap((each) => ("answer" in each ? [each.answer] : []));
   };
-  const awake = await ask("awake");
-  const answers = awake.length >= Math.min(ANSWERS_MIN, providers.providerCount) ? awake : await ask("all");
-  return lowerMedian(answers) ?? providers.ask(read);
+  const available = await ask("available");
+  const answers = available.length >= Math.min(ANSWERS_MIN, providers.providerCount) ? available : await ask("all");
+  return lowerMedian(answers) ?? providers.run(read);
 }

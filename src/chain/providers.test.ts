@@ -75,7 +75,7 @@ test("a failed provider has growing cooldowns, and is preferred again afterwards
 
 test("a second read uses a provider in cooldown only when no other answers", async () => {
   const { providers, second } = setUp();
-  const askAnother = async () => (await providers.askInReverseOrder((reader) => reader.head("latest"))).hash;
+  const askAnother = async () => (await providers.runLastFirst((reader) => reader.head("latest"))).hash;
   equal(await askAnother(), "second 100");
   providers.coolDown("second", 600_000);
   equal(await askAnother(), "first 100");
@@ -160,11 +160,11 @@ test("finality is the lower of two reachable answers, and the answer of a single
   await rejects(providers.head("finalized"), ProviderFailed);
 });
 
-test("askEach returns every reply and failure, one per name", async () => {
+test("runAll returns every reply and failure, one per name", async () => {
   const { providers, first, second } = setUp(3);
   Object.assign(second, { name: first.name });
   first.failure = new ProviderFailed("unreachable", "refused");
-  deepEqual(await providers.askEach(async (reader) => (reader as unknown as ScriptedProvider).heights.latest), [
+  deepEqual(await providers.runAll(async (reader) => (reader as unknown as ScriptedProvider).heights.latest), [
     { provider: "first", answer: 100n },
     { provider: "third", answer: 100n },
   ]);
@@ -231,10 +231,10 @@ test("what several lists of one request show is left out of each, and what it ne
     if (failure) throw failure;
     return "read";
   };
-  equal(await providers.ask(read), "read");
+  equal(await providers.run(read), "read");
   deepEqual(accepted, [["tx"], ["tx", "tx one inbox"], ["tx", "tx another inbox"]]);
   failures.push(shownBy("one inbox"), shownBy("one inbox"));
-  await rejects(providers.ask(read), ProviderFailed);
+  await rejects(providers.run(read), ProviderFailed);
 });
 
 test("holdings are offered where every provider reads them", async () => {

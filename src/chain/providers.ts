@@ -92,7 +92,7 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
     this.#clock = world.clock;
     this.#log = world.log;
     if (readers.every((reader) => reader.holdings !== undefined))
-      this.holdings = (token, owners) => this.ask((reader) => askHoldings(reader, token, owners));
+      this.holdings = (token, owners) => this.run((reader) => readHoldings(reader, token, owners));
   }
 
   /**
@@ -100,32 +100,35 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
    * requests of `work` go to the same provider, so its answers are consistent. Throws `range_too_large` and
    * ChainRefused at once, because they are answers.
    */
-  async ask<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
-    return this.#askInOrder(this.slotsByPreference(), work);
+  async run<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
+    return this.#runInOrder(this.slotsByPreference(), work);
   }
 
   /**
-   * Like `ask`, in reverse order, so that a second read uses another provider where one is available. Providers in
+   * Like `run`, in reverse order, so that a second read uses another provider where one is available. Providers in
    * cooldown come last here too.
    */
-  async askInReverseOrder<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
+  async runLastFirst<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
     const preferred = this.slotsByPreference();
     const available = new Set(this.availableSlots());
     const others = preferred.filter((slot) => available.has(slot)).toReversed();
-    return this.#askInOrder([...others, ...preferred.filter((slot) => !available.has(slot))], work);
+    return this.#runInOrder([...others, ...preferred.filter((slot) => !available.has(slot))], work);
   }
 
   /**
-   * Runs `work` with each provider and returns every reply; `awake` skips those in cooldown. Providers with the same
+   * Runs `work` with each provider and returns every reply; `available` skips those in cooldown. Providers with the same
    * name share a host and give one reply. Never throws for a provider's fault.
    */
-  async askEach<T>(work: (reader: Reader) => Promise<T>, scope: "all" | "awake" = "all"): Promise<ProviderReply<T>[]> {
+  async runAll<T>(
+    work: (reader: Reader) => Promise<T>,
+    scope: "all" | "available" = "all",
+  ): Promise<ProviderReply<T>[]> {
     const slots = scope === "all" ? this.slotsByPreference() : this.availableSlots();
     const groups = Map.groupBy(slots, (slot) => slot.reader.name);
     return Promise.all(
       [...groups].map(async ([provider, slots]): Promise<ProviderReply<T>> => {
         try {
-          return { provider, answer: await this.#askInOrder(slots, work) };
+          return { provider, answer: await this.#runInOrder(slots, work) };
         } catch (error) {
           if (error instanceof ChainRefused || error instanceof ProviderFailed || error instanceof ChainMismatch)
             return { provider, error };
@@ -146,8 +149,8 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
   }
 
   /** Runs `work` with the provider of this name. */
-  async askProvider<T>(provider: string, work: (reader: Reader) => Promise<T>): Promise<T> {
-    return this.#askInOrder(
+  async runWith<T>(provider: string, work: (reader: Reader) => Promise<T>): Promise<T> {
+    return this.#runInOrder(
       this.slotsByPreference().filter((slot) => slot.reader.name === provider),
       work,
     );
@@ -184,7 +187,7 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
 
   /** The first block's hash by the providers that were verified so far; undefined while each of them has pruned it. */
   async identify(): Promise<ChainIdentity> {
-    return { caip2: this.caip2, genesisHash: await this.ask(async () => this.#genesisHash) };
+    return { caip2: this.caip2, genesisHash: await this.run(async () => this.#genesisHash) };
   }
 
   /**
@@ -192,8 +195,8 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
    * answer counts, so one provider can neither raise nor delay finality.
    */
   async head(tag: HeadTag): Promise<BlockRef> {
-    if (tag === "latest") return this.ask((reader) => reader.head(tag));
-    const replies = await this.askEach((reader) => reader.head(tag), "awake");
+    if (tag === "latest") return this.run((reader) => reader.head(tag));
+    const replies = await this.runAll((reader) => reader.head(tag), "available");
     const heads = replies.flatMap((each) => ("answer" in each ? [each.answer] : []));
     const head = secondHighest(heads);
     if (!head) throw replies.find((each) => "error" in each)?.error ?? new ProviderFailed("unreachable", this.name);
@@ -205,9 +208,9 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
    * answered already. Undefined where none has such a block.
    */
   async finalHeads(told?: ToldHeads): Promise<FinalHeads> {
-    const replies = await this.askEach(
+    const replies = await this.runAll(
       async (reader): Promise<FinalHeads> => (reader.name === told?.provider ? told.heads : readFinalHeads(reader)),
-      "awake",
+      "available",
     );
     const heads = replies.flatMap((each) => ("answer" in each ? [each.answer] : []));
     return {
@@ -217,38 +220,38 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
   }
 
   block(at: { number: bigint } | { hash: string }): Promise<BlockRef | undefined> {
-    return this.ask((reader) => reader.block(at));
+    return this.run((reader) => reader.block(at));
   }
 
   transfers(scope: TransferScope, tokens: readonly string[], parties?: readonly string[]): Promise<Transfer[]> {
-    return this.ask((reader) => reader.transfers(scope, tokens, parties));
+    return this.run((reader) => reader.transfers(scope, tokens, parties));
   }
 
   proofs(chainTxs: readonly string[]): Promise<TransactionProof[]> {
-    return this.ask((reader) => reader.proofs(chainTxs));
+    return this.run((reader) => reader.proofs(chainTxs));
   }
 
   balances(token: string, owners: readonly string[], at: { blockNumber: bigint }): Promise<bigint[]> {
-    return this.ask((reader) => reader.balances(token, owners, at));
+    return this.run((reader) => reader.balances(token, owners, at));
   }
 
   tokenDecimals(token: string): Promise<number | undefined> {
-    return this.ask((reader) => reader.tokenDecimals(token));
+    return this.run((reader) => reader.tokenDecimals(token));
   }
 
   tokenSymbol(token: string): Promise<string | undefined> {
-    return this.ask(async (reader) => reader.tokenSymbol?.(token));
+    return this.run(async (reader) => reader.tokenSymbol?.(token));
   }
 
   /**
    * What every provider answers alike and nobody can parse must not stop what stands beside it, so the request is
    * repeated without it.
    */
-  async #askInOrder<T>(slots: readonly ProviderSlot<Reader>[], work: (reader: Reader) => Promise<T>): Promise<T> {
+  async #runInOrder<T>(slots: readonly ProviderSlot<Reader>[], work: (reader: Reader) => Promise<T>): Promise<T> {
     const leftOut = new Set<string>();
     for (let repeats = 0; ; repeats += 1) {
       try {
-        return await this.#askOnce(slots, work);
+        return await this.#runOnce(slots, work);
       } catch (error) {
         const unreadable = error instanceof ProviderFailed ? error.unreadable : [];
         // What the request needs itself cannot be left out.
@@ -260,11 +263,11 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
     }
   }
 
-  async #askOnce<T>(slots: readonly ProviderSlot<Reader>[], work: (reader: Reader) => Promise<T>): Promise<T> {
+  async #runOnce<T>(slots: readonly ProviderSlot<Reader>[], work: (reader: Reader) => Promise<T>): Promise<T> {
     let failure: unknown;
     for (const slot of slots) {
       try {
-        return await this.askSlot(slot, work);
+        return await this.runSlot(slot, work);
       } catch (error) {
         if (!allowsFailover(error)) throw error;
         // A mismatch is reported only when no other provider failed for a temporary reason. What cannot be parsed may
@@ -275,7 +278,7 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
     throw failure;
   }
 
-  protected async askSlot<T>(slot: ProviderSlot<Reader>, work: (reader: Reader) => Promise<T>): Promise<T> {
+  protected async runSlot<T>(slot: ProviderSlot<Reader>, work: (reader: Reader) => Promise<T>): Promise<T> {
     const rateLimitedMs = slot.rateLimitedUntilMs - this.#clock.monotonicMs();
     if (rateLimitedMs > 0)
       throw new ProviderFailed(
@@ -332,8 +335,8 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
   /** Providers outside cooldown; all of them when every one is in cooldown. */
   protected availableSlots(): ProviderSlot<Reader>[] {
     const nowMs = this.#clock.monotonicMs();
-    const awake = this.#slots.filter((slot) => slot.cooldownUntilMs <= nowMs);
-    return awake.length === 0 ? this.slotsByPreference() : awake;
+    const available = this.#slots.filter((slot) => slot.cooldownUntilMs <= nowMs);
+    return available.length === 0 ? this.slotsByPreference() : available;
   }
 
   /**
@@ -353,7 +356,7 @@ function secondHighest(heads: readonly BlockRef[]): BlockRef | undefined {
   return second ?? first;
 }
 
-async function askHoldings(reader: ChainReader, token: string, owners: readonly string[]): Promise<Holdings> {
+async function readHoldings(reader: ChainReader, token: string, owners: readonly string[]): Promise<Holdings> {
   if (!reader.holdings) throw new TypeError(`${reader.name} has no holdings`);
   return reader.holdings(token, owners);
 }

@@ -167,7 +167,7 @@ export const mutants: readonly Mutant[] = [
         path: "src/watch/follow/readBranch.ts",
         search: `if (head.number < cursor.number || head.hash === cursor.hash) return { kind: "unchanged", head };`,
         replace: `if (head.hash === cursor.hash) return { kind: "unchanged", head };
-  if (head.number < cursor.number) return { kind: "near", head, ancestor: head, blocks: [], located: [], suspects: [] };`,
+  if (head.number < cursor.number) return { kind: "contiguous", head, ancestor: head, blocks: [], located: [], suspects: [] };`,
       },
     ],
   },

@@ -32,23 +32,23 @@ const FEE_QUOTES_MIN = 2;
 /** The providers of one EVM chain as one node. Decisions about a sweep need more than one provider. */
 export class EvmProviders extends Providers<EvmNode> implements EvmNode {
   receipt(chainTx: string): Promise<EvmReceipt | undefined> {
-    return this.ask((node) => node.receipt(chainTx));
+    return this.run((node) => node.receipt(chainTx));
   }
 
   hasCode(address: string): Promise<boolean> {
-    return this.ask((node) => node.hasCode(address));
+    return this.run((node) => node.hasCode(address));
   }
 
   /** The lower median of the available providers' answers, so that one false or lagging answer changes nothing. */
   async nonce(address: string): Promise<bigint> {
-    const replies = await this.askEach((node) => node.nonce(address), "awake");
+    const replies = await this.runAll((node) => node.nonce(address), "available");
     const nonces = replies.flatMap((each) => ("answer" in each ? [each.answer] : []));
-    return lowerMedian(nonces) ?? this.ask((node) => node.nonce(address));
+    return lowerMedian(nonces) ?? this.run((node) => node.nonce(address));
   }
 
   /** The lowest answer of any provider: a first nonce that is too high cannot be corrected. */
   async lowestNonce(address: string): Promise<bigint> {
-    const replies = await this.askEach((node) => node.nonce(address));
+    const replies = await this.runAll((node) => node.nonce(address));
     const nonces = replies.flatMap((each) => ("answer" in each ? [each.answer] : []));
     const [first, ...others] = nonces;
     if (first === undefined)
@@ -57,7 +57,7 @@ export class EvmProviders extends Providers<EvmNode> implements EvmNode {
   }
 
   nativeBalance(address: string): Promise<bigint> {
-    return this.ask((node) => node.nativeBalance(address));
+    return this.run((node) => node.nativeBalance(address));
   }
 
   /**
@@ -65,22 +65,22 @@ export class EvmProviders extends Providers<EvmNode> implements EvmNode {
    * never raises the fee. A low fee only waits, and is raised later.
    */
   async fees(): Promise<FeeQuote> {
-    const quotes = await this.#feeQuotes("awake");
+    const quotes = await this.#feeQuotes("available");
     const isEnough = quotes.length >= Math.min(FEE_QUOTES_MIN, this.providerCount);
     const available = isEnough ? quotes : await this.#feeQuotes("all");
     const baseFeePerGas = lowerMedian(available.map((quote) => quote.baseFeePerGas));
     const maxPriorityFeePerGas = lowerMedian(available.map((quote) => quote.maxPriorityFeePerGas));
-    if (baseFeePerGas === undefined || maxPriorityFeePerGas === undefined) return this.ask((node) => node.fees());
+    if (baseFeePerGas === undefined || maxPriorityFeePerGas === undefined) return this.run((node) => node.fees());
     return { baseFeePerGas, maxPriorityFeePerGas };
   }
 
-  async #feeQuotes(scope: "all" | "awake"): Promise<FeeQuote[]> {
-    const replies = await this.askEach((node) => node.fees(), scope);
+  async #feeQuotes(scope: "all" | "available"): Promise<FeeQuote[]> {
+    const replies = await this.runAll((node) => node.fees(), scope);
     return replies.flatMap((each) => ("answer" in each ? [each.answer] : []));
   }
 
   blockGasLimit(): Promise<bigint> {
-    return this.ask((node) => node.blockGasLimit());
+    return this.run((node) => node.blockGasLimit());
   }
 
   /**
@@ -90,15 +90,15 @@ export class EvmProviders extends Providers<EvmNode> implements EvmNode {
   async estimateGas(call: EvmCall): Promise<bigint> {
     const work = async (node: EvmNode) => checkGasEstimate(node.name, await node.estimateGas(call));
     try {
-      return await this.ask(work);
+      return await this.run(work);
     } catch (error) {
       if (!(error instanceof CallReverted) || this.providerCount < 2) throw error;
-      return this.askInReverseOrder(work);
+      return this.runLastFirst(work);
     }
   }
 
   call(call: SimulatedCall): Promise<string> {
-    return this.ask((node) => node.call(call));
+    return this.run((node) => node.call(call));
   }
 
   /**
@@ -108,7 +108,7 @@ export class EvmProviders extends Providers<EvmNode> implements EvmNode {
   async submit(rawTransaction: string, to: "one" | "all" = "one"): Promise<SubmitOutcome> {
     const slots = this.slotsByPreference();
     const submitTo = (slot: (typeof slots)[number]) =>
-      this.askSlot(slot, (node) => node.submit(rawTransaction)).catch(toUnknownOutcome);
+      this.runSlot(slot, (node) => node.submit(rawTransaction)).catch(toUnknownOutcome);
     if (to === "all") return bestOutcome(await Promise.all(slots.map(submitTo)));
     const outcomes: SubmitOutcome[] = [];
     for (const slot of slots) {

@@ -38,7 +38,7 @@ type Answer = readonly (AccountState | undefined)[];
 
 async function readMints({ providers }: SolanaSenderContext, tokens: readonly TokenConfig[]): Promise<Answer[]> {
   const addresses = tokens.map(({ address }) => address);
-  const replies = await providers.askEach(async (node) => {
+  const replies = await providers.runAll(async (node) => {
     const accounts: (AccountState | undefined)[] = [];
     for (let start = 0; start < addresses.length; start += MINTS_MAX)
       accounts.push(...(await fetchAccounts(node, addresses.slice(start, start + MINTS_MAX), "finalized")));

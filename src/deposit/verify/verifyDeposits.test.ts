@@ -191,7 +191,7 @@ for (const kind of thoroughDatabases) {
       for (const stub of honest) stub.isUnreachable = false;
       await advance(300);
       assert.deepEqual([await statesOf(intent), await countedOf(intent)], [["dropped reorg"], 0n]);
-      assert.notEqual(await chain.providers.ask(async ({ name }) => name), faulty?.name, "it is asked last");
+      assert.notEqual(await chain.providers.run(async ({ name }) => name), faulty?.name, "it is asked last");
       assert.deepEqual(
         await db.root.selectFrom("deposit_agreement").selectAll().where("state", "=", "asking").execute(),
         [],
@@ -284,13 +284,13 @@ for (const kind of thoroughDatabases) {
       await processMovements(world, TEST_CHAIN);
       await countDeposits(world, TEST_CHAIN);
       const [replied, resumed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-      const askEach = async (...parameters: Parameters<Providers["askEach"]>) => {
-        const replies = await chain.providers.askEach(...parameters);
+      const runAll = async (...parameters: Parameters<Providers["runAll"]>) => {
+        const replies = await chain.providers.runAll(...parameters);
         replied.resolve();
         await resumed.promise;
         return replies;
       };
-      const stopped = verifyDeposits(world, { ...chain, providers: { askEach } } as unknown as Chain);
+      const stopped = verifyDeposits(world, { ...chain, providers: { runAll } } as unknown as Chain);
       await replied.promise;
       stubs[1]?.paid.pop();
       await advance(200);

@@ -64,7 +64,7 @@ export async function verifyDeposits(world: VerifyWorld, chain: Chain): Promise<
   };
   const claimed = await world.db.transaction((tx) => claimVerifications(tx, claim));
   const finalityTags = configuredFinalityTags(config);
-  const votes = await Promise.all(claimed.map((verification) => askProviders(chain, verification, finalityTags)));
+  const votes = await Promise.all(claimed.map((verification) => collectVotes(chain, verification, finalityTags)));
   for (const [index, verification] of claimed.entries()) {
     await isolateIntents(world, {
       chain: chain.caip2,
@@ -80,12 +80,12 @@ function configuredFinalityTags(config: ChainConfig): ("safe" | "finalized")[] {
   return config.finality.flatMap(({ finality }) => ("tag" in finality ? [finality.tag] : []));
 }
 
-async function askProviders(
+async function collectVotes(
   chain: Chain,
   verification: ClaimedVerification,
   tags: ("safe" | "finalized")[],
 ): Promise<ProviderVote[]> {
-  const replies = await chain.providers.askEach((reader) => verifyWithProvider(reader, verification.movement, tags));
+  const replies = await chain.providers.runAll((reader) => verifyWithProvider(reader, verification.movement, tags));
   return replies.map((reply) =>
     "answer" in reply
       ? { provider: reply.provider, testimony: reply.answer }

@@ -64,7 +64,7 @@ async function findConfirmed(
   const blocks = [cursor.number - blocksIn(world, chain, PROVIDER_LAG), ...asked.map((holding) => holding.dust_block)];
   const blockNumber = blocks.reduce((highest, block) => (block > highest ? block : highest));
   const owners = asked.map((holding) => addresses.get(holding.intent_id) ?? "");
-  const replies = await chain.providers.askEach((reader) => balancesSince(reader, token, { owners, blockNumber }));
+  const replies = await chain.providers.runAll((reader) => balancesSince(reader, token, { owners, blockNumber }));
   const confirmed = asked.filter((holding, index) => {
     const balances = replies.flatMap((reply) => ("answer" in reply ? [reply.answer[index] ?? 0n] : []));
     const sufficient = balances.filter((units) => units >= heldUnits(holding)).length;

@@ -33,7 +33,7 @@ export async function findBalanceDisagreements(
   const blockNumber = highestBlock([lagging, ...unswept.map(({ lastBlock }) => lastBlock)]);
   const addresses = await listInboxesOfIntents(world.db, { chain: chain.caip2, token, intentIds });
   const inboxes = intentIds.map((intentId) => requireInbox(addresses, intentId));
-  const replies = await chain.providers.askEach((reader) =>
+  const replies = await chain.providers.runAll((reader) =>
     balancesSince(reader, token, { owners: inboxes, blockNumber }),
   );
   const counted = new Map(unswept.map((each) => [each.intentId, each.units]));

@@ -53,7 +53,7 @@ export async function verifySweeps(
     limit: SWEEPS_MAX,
   };
   const claimed = await world.db.transaction((tx) => claimAgreements(tx, claim));
-  const rounds = await Promise.all(claimed.map((agreement) => askProviders(world, chain, agreement)));
+  const rounds = await Promise.all(claimed.map((agreement) => collectVotes(world, chain, agreement)));
   for (const round of rounds)
     await isolateIntents(world, {
       chain: chain.caip2,
@@ -66,10 +66,10 @@ export async function verifySweeps(
 
 type SweepRound = { agreement: SweepAgreementRow; legs: readonly MovementRow[]; votes: readonly SweepVote[] };
 
-async function askProviders(world: VerifySweepsWorld, chain: Chain, agreement: SweepAgreementRow): Promise<SweepRound> {
+async function collectVotes(world: VerifySweepsWorld, chain: Chain, agreement: SweepAgreementRow): Promise<SweepRound> {
   const legs = await listLegs(world.db.root, agreement);
   if (!isAbout(agreement, legs)) return { agreement, legs, votes: [] };
-  const replies = await chain.providers.askEach((reader) => verifyLegsWithProvider(reader, legs));
+  const replies = await chain.providers.runAll((reader) => verifyLegsWithProvider(reader, legs));
   const votes = replies.map((reply): SweepVote =>
     "answer" in reply
       ? { provider: reply.provider, findings: reply.answer }

@@ -201,7 +201,7 @@ class RangeQueue {
       await this.#ensureHasLastBlock(reader);
       return readFilteredRange(reader, range, { tokens: this.#tokens, known });
     };
-    const found = await this.#chain.providers.ask(
+    const found = await this.#chain.providers.run(
       trackConsistency(this.#world, this.#chain, { reading: "ranges", work }),
     );
     await storeBurningInboxes(this.#world, this.#chain.caip2, found.located);

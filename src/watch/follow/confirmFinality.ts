@@ -81,7 +81,7 @@ async function findKnownNumber(
 async function isCanonical(chain: Chain, known: KnownBlock, head: BlockRef): Promise<boolean> {
   if (known.number === head.number) return known.hash === head.hash;
   // A provider that stands still below the block says nothing about it.
-  const block = await chain.providers.ask(async (reader) => {
+  const block = await chain.providers.run(async (reader) => {
     const found = await reader.block({ number: known.number });
     if (!found) throw new ProviderFailed("unknown_block", `${reader.name} does not have block ${known.number}`);
     return found;

@@ -99,7 +99,7 @@ async function readHeads(
 ): Promise<HeadsReading | undefined> {
   for (const retryMs of [...RETRY_MS, undefined]) {
     try {
-      return await chain.providers.ask((reader) => readHeadsWithProvider(world, reader, blocks));
+      return await chain.providers.run((reader) => readHeadsWithProvider(world, reader, blocks));
     } catch (error) {
       if (!(error instanceof ProviderFailed)) throw error;
       world.log.debug({ chain: chain.caip2, err: error }, "a pushed block is not available yet");

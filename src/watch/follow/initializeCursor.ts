@@ -20,7 +20,7 @@ const CLOCK_SKEW_MS_MAX = 600_000;
 export async function initializeCursor(world: WatchWorld, chain: Chain): Promise<void> {
   const { genesisHash = null } = await chain.providers.identify();
   const firstIssuedAt = await findFirstIssuedAt(world.db, chain.caip2);
-  const { head, earlier: ancestors } = await chain.providers.ask(async (reader) => {
+  const { head, earlier: ancestors } = await chain.providers.run(async (reader) => {
     const latest = await reader.head("latest");
     const start = firstIssuedAt === undefined ? latest : await findBlockBefore(reader, latest, firstIssuedAt);
     return readStartBlocks(reader, start, blocksIn(world, chain, ANCESTORS));

@@ -119,7 +119,7 @@ async function rewindToProviders(
   if (first === undefined) return undefined;
   const compared = comparedProviders(world, chain);
   const upTo = first.head.number < cursor.number ? first.head.number : cursor.number;
-  const ancestor = await chain.providers.askProvider(first.provider, (reader) =>
+  const ancestor = await chain.providers.runWith(first.provider, (reader) =>
     bisectCommonAncestor(world, reader, { chain, upTo }),
   );
   const facts = {

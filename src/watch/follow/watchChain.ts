@@ -109,7 +109,7 @@ async function pollBranch(world: WatchWorld, chain: Chain, cursor: CursorRow): P
   };
   const isConclusive = ({ branch: { kind, head } }: PolledBranch) => kind !== "unchanged" || head.hash === cursor.hash;
   const tracked = trackConsistency(world, chain, { reading: "new blocks", work, isConclusive });
-  const news = await (isStalled ? chain.providers.askInReverseOrder(tracked) : chain.providers.ask(tracked));
+  const news = await (isStalled ? chain.providers.runLastFirst(tracked) : chain.providers.run(tracked));
   if (news.branch.kind !== "unchanged") followed.lastBlockAtMs = world.clock.monotonicMs();
   await refreshBlockTime(world, chain, news.branch.head);
   return news;

@@ -72,7 +72,7 @@ export async function locateTransfers(
   candidates: readonly InboxTransfer[],
 ): Promise<LocatedTransfer[]> {
   if (candidates.length === 0) return [];
-  return chain.providers.ask((reader) => locateWithProvider(world, reader, candidates));
+  return chain.providers.run((reader) => locateWithProvider(world, reader, candidates));
 }
 
 /** Same as locateTransfers, with one given provider. */

@@ -23,9 +23,9 @@ export async function pollProviders(
   chain: Chain,
   cursor: KnownBlock,
 ): Promise<ProviderComparison[]> {
-  const replies = await chain.providers.askEach(
+  const replies = await chain.providers.runAll(
     (reader) => compareWithProvider(world, reader, { chain, cursor }),
-    "awake",
+    "available",
   );
   return replies.flatMap((each) =>
     "answer" in each && each.answer ? [{ provider: each.provider, ...each.answer }] : [],

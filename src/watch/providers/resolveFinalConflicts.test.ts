@@ -103,7 +103,7 @@ describe("blocks that contradict final movements", () => {
         [alarm?.alarm, alarm?.confirming, alarm?.denying],
         ["final_contradicted", ["second", "third"], ["liar"]],
       );
-      equal(await watched.providers.ask(async (reader) => reader.name), "second");
+      equal(await watched.providers.run(async (reader) => reader.name), "second");
     });
 
   for (const providers of [1, 2, 3])

@@ -33,7 +33,7 @@ export async function resolveFinalConflicts(
   const [movement] = conflicts;
   if (movement === undefined) return;
   last.atMs = nowMs;
-  const replies = await chain.providers.askEach((reader) => verifyWithProvider(reader, movement, []), "awake");
+  const replies = await chain.providers.runAll((reader) => verifyWithProvider(reader, movement, []), "available");
   const providersWith = (verdict: "confirms" | "denies") =>
     replies.flatMap((each) => ("answer" in each && each.answer.verdict === verdict ? [each.provider] : []));
   const [confirming, denying] = [providersWith("confirms"), providersWith("denies")];

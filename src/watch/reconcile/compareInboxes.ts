@@ -74,7 +74,7 @@ async function compareNow(
   { inboxes, isReverse, tokens }: Required<Omit<ComparedInboxes, "preferred">>,
 ): Promise<Comparison> {
   const compared: ComparedBalance[] = [];
-  const order = isReverse ? "askInReverseOrder" : "ask";
+  const order = isReverse ? "runLastFirst" : "run";
   const { number = 0n } = (await findCursor(world.db, chain.caip2)) ?? {};
   for (const token of watchedTokens(world.catalog, chain.caip2)) {
     const owned = inboxes.filter((inbox) => (takesToken(inbox, token) ? tokens === "own" : tokens === "other"));
@@ -139,12 +139,12 @@ async function compareAt(
   const compared: ComparedBalance[] = [];
   for (const token of watchedTokens(world.catalog, chain.caip2)) {
     const owned = inboxes.filter((inbox) => takesToken(inbox, token));
-    const balances = await readBoth(world, chain, { block, token, inboxes: owned, order: "ask" });
+    const balances = await readBoth(world, chain, { block, token, inboxes: owned, order: "run" });
     const differing = new Set(balances.filter(isDifferent).map(({ inbox }) => inbox));
     compared.push(...balances.filter(({ inbox }) => !differing.has(inbox)));
     if (differing.size === 0) continue;
     const again = owned.filter(({ address }) => differing.has(address));
-    compared.push(...(await readBoth(world, chain, { block, token, inboxes: again, order: "askInReverseOrder" })));
+    compared.push(...(await readBoth(world, chain, { block, token, inboxes: again, order: "runLastFirst" })));
   }
   return compared;
 }
@@ -156,7 +156,7 @@ export function isDifferent({ ledgerUnits, chainUnits }: ComparedBalance): boole
 async function readBoth(
   world: CompareWorld,
   chain: Chain,
-  { block, token, inboxes, order }: ComparedAt & { token: string; order: "ask" | "askInReverseOrder" },
+  { block, token, inboxes, order }: ComparedAt & { token: string; order: "run" | "runLastFirst" },
 ): Promise<ComparedBalance[]> {
   if (inboxes.length === 0) return [];
   const owners = inboxes.map(({ address }) => address);

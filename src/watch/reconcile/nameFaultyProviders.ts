@@ -18,9 +18,9 @@ export async function nameOmittingProviders(
   { inbox, token, chain_tx: chainTx, block_hash: blockHash, block_number: blockNumber }: MovementRow,
 ): Promise<void> {
   if (chain.providers.providerCount < 2) return;
-  const replies = await chain.providers.askEach(
+  const replies = await chain.providers.runAll(
     (reader) => reader.transfers({ blockHash, blockNumber }, [token], [inbox]),
-    "awake",
+    "available",
   );
   const votes = replies.flatMap((each) =>
     "answer" in each ? [{ provider: each.provider, isThere: each.answer.some((one) => one.chainTx === chainTx) }] : [],
@@ -53,7 +53,7 @@ export async function nameContradictedProvider(
   { provider, intentId, inbox, token, blockNumber, ledgerUnits, chainUnits }: ComparedBalance,
 ): Promise<boolean> {
   if (provider === undefined || chain.providers.providerCount < 2) return false;
-  const replies = await chain.providers.askEach((reader) =>
+  const replies = await chain.providers.runAll((reader) =>
     balancesSince(reader, token, { owners: [inbox], blockNumber }),
   );
   const others = replies.flatMap((each) => ("answer" in each && each.provider !== provider ? [each] : []));

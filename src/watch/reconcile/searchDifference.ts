@@ -83,7 +83,7 @@ async function findFirstBlock(world: WatchWorld, chain: Chain, { intent_id }: In
     .select("created_at")
     .where("id", "=", intent_id)
     .executeTakeFirstOrThrow();
-  const block = await chain.providers.ask(async (reader) =>
+  const block = await chain.providers.run(async (reader) =>
     findBlockBefore(reader, await reader.head("latest"), createdAt),
   );
   return block.number;

@@ -72,7 +72,7 @@ async function readBlock(
   const tokens = watchedTokens(world.catalog, chain.caip2);
   const [known] = await listHashesAt(world.db.root, { chain: chain.caip2, numbers: [blockNumber] });
   const scope = known ? { blockHash: known.hash, blockNumber } : { fromBlock: blockNumber, toBlock: blockNumber };
-  const transfers = await chain.providers.ask((reader) => reader.transfers(scope, tokens));
+  const transfers = await chain.providers.run((reader) => reader.transfers(scope, tokens));
   return Map.groupBy(transfers, ({ chainTx }) => chainTx);
 }
 

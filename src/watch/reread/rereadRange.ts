@@ -57,14 +57,12 @@ async function rereadWithOther(
 ): Promise<RereadChanges> {
   const tokens = watchedTokens(world.catalog, chain.caip2);
   const work = (reader: ChainReader) => readRange(reader, range, tokens);
-  const reading = await chain.providers.askInReverseOrder(
-    trackConsistency(world, chain, { reading: "final blocks", work }),
-  );
+  const reading = await chain.providers.runLastFirst(trackConsistency(world, chain, { reading: "final blocks", work }));
   rereadPace(world, chain).size.adjust(reading.range, reading.transfers.length);
   const { missing, feeChanged, unmatched } = await compareReading(world, chain, { reading, recorded });
   const removed = await confirmRemoved(world, chain, unmatched);
   const locate = (candidates: readonly InboxTransfer[]) =>
-    chain.providers.ask((reader) => locateWithProvider(world, reader, candidates));
+    chain.providers.run((reader) => locateWithProvider(world, reader, candidates));
   const located = [
     ...(await locate(missing)),
     ...(await listChangedFees(world.db, chain.caip2, await locate(feeChanged))),
@@ -98,8 +96,8 @@ async function confirmRemoved(
 ): Promise<MovementRow[]> {
   if (unconfirmed.length === 0) return [];
   const [first, last] = await Promise.all([
-    chain.providers.ask((reader) => findAbsent(reader, unconfirmed)),
-    chain.providers.askInReverseOrder((reader) => findAbsent(reader, unconfirmed)),
+    chain.providers.run((reader) => findAbsent(reader, unconfirmed)),
+    chain.providers.runLastFirst((reader) => findAbsent(reader, unconfirmed)),
   ]);
   const gone = first.filter((row) => last.includes(row));
   logKeptMovements(world, chain, unconfirmed.length - gone.length);
@@ -120,12 +118,12 @@ async function rereadWithSeveral(
 ): Promise<RereadChanges | undefined> {
   const pace = rereadPace(world, chain);
   if (world.clock.monotonicMs() < pace.pausedUntilMs) return undefined;
-  const replies = await chain.providers.askEach(
+  const replies = await chain.providers.runAll(
     trackConsistency(world, chain, {
       reading: "final blocks",
       work: (reader) => readWithProvider(world, reader, { chain, reread }),
     }),
-    "awake",
+    "available",
   );
   const whole = replies.flatMap((each) => ("answer" in each ? [each.answer] : []));
   const tooLarge = replies.find((each) => "error" in each && isRangeTooLarge(each.error));

@@ -56,7 +56,7 @@ async function rescanOnChain(world: RescanWorld, chain: Chain, chainTx: string):
   const cursor = await findCursor(world.db, caip2);
   if (!cursor) return { chain: caip2, outcome: "unwatched", recorded: [] };
   const tokens = watchedTokens(world.catalog, caip2);
-  const found = await chain.providers.ask((reader) =>
+  const found = await chain.providers.run((reader) =>
     readTransaction(reader, chainTx, { tokens, upTo: cursor.number }),
   );
   if (!found.proof) return { chain: caip2, outcome: "unknown", recorded: [] };
@@ -89,7 +89,7 @@ async function rescanInboxes(
   const inboxes = await listInboxesOnChain(world.db, { chain: chain.caip2, intentId });
   if (inboxes.length === 0) return { chain: chain.caip2, outcome: "read", recorded: [] };
   const range = { fromBlock, toBlock: cursor.number };
-  const transfers = await chain.providers.ask(async (reader) => {
+  const transfers = await chain.providers.run(async (reader) => {
     const read = await readInboxTransfers(reader, { range, tokens, inboxes, requestsMax: REQUESTS_MAX });
     if (read.nextBlock === undefined) return read.transfers;
     throw new ProviderFailed("range_too_large", `${reader.name} accepts too few blocks per request`);

@@ -33,7 +33,7 @@ export async function searchInboxes(
     return { recorded: [], nextBlock: undefined };
   const tokens = watchedTokens(world.catalog, chain.caip2);
   const range = { fromBlock, toBlock: cursor.number };
-  const { transfers, nextBlock } = await chain.providers.ask((reader) =>
+  const { transfers, nextBlock } = await chain.providers.run((reader) =>
     readInboxTransfers(reader, { range, tokens, inboxes, requestsMax: REQUESTS_MAX }),
   );
   const recorded = await recordFound(world, chain, { transfers, immutableUpTo: NO_BLOCK });
@@ -51,7 +51,7 @@ export async function findFirstBlock(world: RescanWorld, chain: Chain, sinceMs: 
   let [low, high] = [0n, cursor.number];
   while (low < high) {
     const middle = (low + high) / 2n;
-    const block = await chain.providers.ask((reader) => reader.block({ number: middle }));
+    const block = await chain.providers.run((reader) => reader.block({ number: middle }));
     // A block that the provider has not kept is older than any intent that it could show.
     if (block?.timestampS !== undefined && block.timestampS >= sinceS) high = middle;
     else low = middle + 1n;

@@ -87,10 +87,10 @@ async function readAnswers({ providers }: Chain, { read, from }: TransferSearch)
     provider: reader.name,
     transfers: await read(reader),
   });
-  if (from === "first") return [await providers.ask(readOne)];
-  if (from === "last") return [await providers.askInReverseOrder(readOne)];
-  if (from !== "each") return [await providers.askProvider(from.provider, readOne)];
-  const replies = await providers.askEach(readOne, "awake");
+  if (from === "first") return [await providers.run(readOne)];
+  if (from === "last") return [await providers.runLastFirst(readOne)];
+  if (from !== "each") return [await providers.runWith(from.provider, readOne)];
+  const replies = await providers.runAll(readOne, "available");
   const answers = replies.flatMap((each) => ("answer" in each ? [each.answer] : []));
   const errors = replies.flatMap((each) => ("error" in each ? [each.error] : []));
   const failure = errors.find(isRangeTooLarge) ?? errors[0];

@@ -99,7 +99,7 @@ type ProviderVerdicts = { provider: string; verdicts: ReadonlyMap<string, Unread
 
 /** What each provider that answers has of the entries now. */
 export async function askVerdicts(chain: Chain, entries: readonly UnreadableEntry[]): Promise<ProviderVerdicts[]> {
-  const replies = await chain.providers.askEach(
+  const replies = await chain.providers.runAll(
     async (reader: ChainReader) => (await reader.recheckUnreadable?.(entries)) ?? new Map<string, UnreadableVerdict>(),
   );
   return replies.flatMap((each) => ("answer" in each ? [{ provider: each.provider, verdicts: each.answer }] : []));

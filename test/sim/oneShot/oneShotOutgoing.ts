@@ -57,7 +57,7 @@ export class OneShotOutgoing {
     const open = await listOpen(world, this.#providers.caip2);
     if (open.length === 0) return;
     const chainTxs = open.flatMap(({ attempts }) => attempts.map((attempt) => attempt.chain_tx));
-    const { head, final, proofs } = await this.#providers.ask(async (node) => ({
+    const { head, final, proofs } = await this.#providers.run(async (node) => ({
       head: (await node.head("latest")).number,
       final: await fetchFinal(node),
       proofs: await node.proofs(chainTxs),
@@ -83,7 +83,7 @@ export class OneShotOutgoing {
       if (!(await world.db.transaction((tx) => insertAttempt(tx, next)))) return;
       bytes = signed.raw;
     }
-    await this.#providers.askEach((node) => node.send(bytes));
+    await this.#providers.runAll((node) => node.send(bytes));
   }
 
   #sign({ nth, call, lastBlock }: { nth: string; call: OneShotCall; lastBlock: bigint }): Signed {

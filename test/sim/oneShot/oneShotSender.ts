@@ -68,7 +68,7 @@ class OneShotSender implements ChainSender {
 
   /** Asks every provider. An item is refused when no provider can settle it. */
   async refusals(items: readonly SettleItem[]): Promise<(string | undefined)[]> {
-    const replies = await this.#providers.askEach((node) => simulate(node, items), "awake");
+    const replies = await this.#providers.runAll((node) => simulate(node, items), "available");
     const answers = replies.flatMap((each) => ("answer" in each ? [each.answer] : []));
     if (answers.length === 0) throw toRefused(replies.flatMap((each) => ("error" in each ? [each.error] : []))[0]);
     return items.map((_, index) => {
@@ -80,11 +80,11 @@ class OneShotSender implements ChainSender {
   async prepare(_world: SenderWorld, items: readonly SettleItem[]): Promise<PreparedSettlement> {
     const call = settleCall(items);
     try {
-      await this.#providers.ask((node) => node.simulate(call));
+      await this.#providers.run((node) => node.simulate(call));
     } catch (error) {
       if (!(error instanceof ChainRefused) || this.#providers.providerCount < 2) throw toRefused(error);
       await this.#providers
-        .askInReverseOrder((node) => node.simulate(call))
+        .runLastFirst((node) => node.simulate(call))
         .catch((second: unknown) => {
           throw toRefused(second);
         });
@@ -102,12 +102,12 @@ class OneShotSender implements ChainSender {
   }
 
   feeBalance(): Promise<bigint> {
-    return this.#providers.ask((node) => node.nativeBalance(this.payer));
+    return this.#providers.run((node) => node.nativeBalance(this.payer));
   }
 
   async verify(): Promise<void> {
     // The program is part of the chain, so a simulated call suffices.
-    await this.#providers.ask((node) => node.simulate({ to: hubAddress, data: settleNothingCall(hubAddress).data }));
+    await this.#providers.run((node) => node.simulate({ to: hubAddress, data: settleNothingCall(hubAddress).data }));
   }
 }
 

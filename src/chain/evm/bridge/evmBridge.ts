@@ -104,7 +104,7 @@ async function findBurnRefusal({ providers }: SenderContext, item: BurnItem): Pr
   };
   const first = await refusalOf(providers);
   if (first === undefined || providers.providerCount < 2) return first;
-  return (await providers.askInReverseOrder(refusalOf)) && first;
+  return (await providers.runLastFirst(refusalOf)) && first;
 }
 
 function mintData(item: MintItem, transmitter: Hex): Hex {

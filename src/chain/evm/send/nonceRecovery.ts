@@ -87,7 +87,7 @@ export async function abandonUsedNonce(
   context: SenderContext,
   { transaction, attempts }: Pick<OpenOutgoing, "transaction" | "attempts">,
 ): Promise<void> {
-  const replies = await context.providers.askEach(async (node) => ({
+  const replies = await context.providers.runAll(async (node) => ({
     // The nonce first: a node that counts our transaction then has its receipt too.
     nonce: await node.nonce(transaction.sender),
     receipt: await findReceipt(node, attempts),

@@ -35,7 +35,7 @@ async function confirmFailures(
     if (!isAnswer || hasSingleProvider) throw error;
   }
   if (first && (hasSingleProvider || first.every((reason) => reason === undefined))) return first;
-  const second = await providers.askInReverseOrder(simulate);
+  const second = await providers.runLastFirst(simulate);
   return first === undefined
     ? second
     : first.map((reason, index) => (second[index] === undefined ? undefined : reason));

@@ -92,12 +92,12 @@ async function prepareStep(
   if (step.kind === "open")
     return prepareTransaction(world, context, {
       outlook: () =>
-        context.providers.ask((node) => simulateInstructions(context, node, [openInstruction(context, inbox)])),
+        context.providers.run((node) => simulateInstructions(context, node, [openInstruction(context, inbox)])),
       sign: (message, at) =>
         feePayer.signOpening(message, { ...rules, tokenPrograms, terms: [inbox.terms], at, isProven: true }),
     });
   const { mint } = inbox.terms;
-  const bridgeFeeRecipient = await context.providers.ask(async (node) => (await readState(node, receipt)).feeRecipient);
+  const bridgeFeeRecipient = await context.providers.run(async (node) => (await readState(node, receipt)).feeRecipient);
   return prepareTransaction(world, context, {
     outlook: async () => ({ plan: step.plan }),
     sign: (message) =>
@@ -116,9 +116,9 @@ async function findStep(context: SolanaSenderContext, item: MintItem): Promise<S
   const receipt = toReceipt(item, context.program);
   if ("reason" in receipt) return receipt;
   const look = (node: SolanaNode) => lookAt(context, node, receipt);
-  const first = await context.providers.ask(look);
+  const first = await context.providers.run(look);
   if (isNext(first) || context.providers.providerCount < 2) return first;
-  const second = await context.providers.askInReverseOrder(look);
+  const second = await context.providers.runLastFirst(look);
   return isNext(second) ? second : first;
 }
 

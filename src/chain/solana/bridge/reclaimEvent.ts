@@ -23,13 +23,13 @@ export async function prepareReclaim(
 ): Promise<PreparedTransaction | "none" | undefined> {
   const { feePayer, program, feeRecipient, feeCeiling } = context;
   const payer = feePayer.address;
-  const event = await context.providers.ask((node) => findEvent(node, chainTx, payer));
+  const event = await context.providers.run((node) => findEvent(node, chainTx, payer));
   if (event === undefined) return "none";
   const signed = { message: hexToBytes(message as Hex), attestation: hexToBytes(attestation as Hex) };
   const calls = [buildReclaimEvent(signed, { payer, event })];
   const rules = { program, feeRecipient, computeUnitPriceMax: feeCeiling.computeUnitPriceMax, signed, event };
   return prepareTransaction(world, context, {
-    outlook: () => context.providers.ask((node) => simulateInstructions(context, node, calls)),
+    outlook: () => context.providers.run((node) => simulateInstructions(context, node, calls)),
     sign: (unsigned) => feePayer.signReclaim(unsigned, rules),
     isOptional: true,
   });

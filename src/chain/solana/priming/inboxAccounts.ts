@@ -62,9 +62,9 @@ export class InboxAccounts implements AccountSender {
   async #inspectPage(items: readonly SettleItem[]): Promise<InboxAccount[]> {
     const { providers, program } = this.#context;
     const inboxes = items.map((item) => requireInbox(item, program));
-    const first = await providers.ask((node) => inspectInboxes(node, inboxes));
+    const first = await providers.run((node) => inspectInboxes(node, inboxes));
     if (providers.providerCount < 2 || first.every(({ units }) => units !== undefined)) return first;
-    const second = await providers.askInReverseOrder((node) => inspectInboxes(node, inboxes));
+    const second = await providers.runLastFirst((node) => inspectInboxes(node, inboxes));
     return first.map((each, index) => (each.units === undefined ? (second[index] ?? each) : each));
   }
 

@@ -8,7 +8,7 @@ import { fetchLifetime, isBlockhashValid, type Lifetime } from "./sendRequests.t
  * false one that is too high would keep a transaction open that can never be included.
  */
 export async function chooseLifetime(providers: Providers<SolanaNode>): Promise<Lifetime> {
-  const replies = await providers.askEach(fetchLifetime, "awake");
+  const replies = await providers.runAll(fetchLifetime, "available");
   const offers = replies.flatMap((each) => ("answer" in each ? [{ provider: each.provider, ...each.answer }] : []));
   const sorted = offers.toSorted((one, other) => (one.lastValidHeight < other.lastValidHeight ? -1 : 1));
   const middle = sorted[Math.floor((sorted.length - 1) / 2)];
@@ -17,7 +17,7 @@ export async function chooseLifetime(providers: Providers<SolanaNode>): Promise<
     const others = sorted.filter(({ provider }) => provider !== offer.provider);
     for (const { provider } of others) {
       const isKnown = await providers
-        .askProvider(provider, (node) => isBlockhashValid(node, offer.blockhash))
+        .runWith(provider, (node) => isBlockhashValid(node, offer.blockhash))
         .catch(isNotKnown);
       if (isKnown) return offer;
     }

@@ -42,7 +42,7 @@ async function findStatuses(
   open: readonly ExpiringOutgoing[],
 ): Promise<{ found: Found[]; unknown: ExpiringOutgoing[] }> {
   const chainTxs = open.map(({ chainTx }) => chainTx);
-  const statuses = await providers.ask((node) => fetchStatuses(node, chainTxs));
+  const statuses = await providers.run((node) => fetchStatuses(node, chainTxs));
   const found = open.flatMap((each, index) => toFound(each, statuses[index]));
   return { found, unknown: open.filter((_, index) => statuses[index] === undefined) };
 }
@@ -86,7 +86,7 @@ async function lookForOverdue(
   const overdue = pending.length === 0 ? [] : await listOverdue(providers, pending);
   if (overdue.length === 0) return { foundLate: [], expired: [] };
   const chainTxs = overdue.map(({ chainTx }) => chainTx);
-  const replies = await providers.askEach((node) => viewOf(node, chainTxs));
+  const replies = await providers.runAll((node) => viewOf(node, chainTxs));
   const views = replies.flatMap((each) => ("answer" in each ? [each.answer] : []));
   const witnessesMin = Math.min(WITNESSES_MIN, providers.providerCount);
   const finalStatus = (index: number) => views.map(({ statuses }) => statuses[index]).find((each) => each?.isFinal);
@@ -105,7 +105,7 @@ async function listOverdue(
   pending: readonly ExpiringOutgoing[],
 ): Promise<ExpiringOutgoing[]> {
   // Of all providers: the first one may be stuck. One that claims a height too many costs one more question.
-  const replies = await providers.askEach(fetchFinalizedHeight, "awake");
+  const replies = await providers.runAll(fetchFinalizedHeight, "available");
   const heights = replies.flatMap((each) => ("answer" in each ? [each.answer] : []));
   return pending.filter(({ lastValidHeight }) => heights.some((height) => height > lastValidHeight));
 }
@@ -132,7 +132,7 @@ async function broadcast(
   { caip2, providers }: SolanaSenderContext,
   { chainTx, raw }: ExpiringOutgoing,
 ): Promise<void> {
-  const replies = await providers.askEach((node) => broadcastTransaction(node, raw), "awake");
+  const replies = await providers.runAll((node) => broadcastTransaction(node, raw), "available");
   const failures = replies.flatMap((each) => ("error" in each ? [each.error] : []));
   if (failures.length < replies.length) return markSubmitted(world.db, { chainTx, at: world.clock.now() });
   warnRepeated(world, {

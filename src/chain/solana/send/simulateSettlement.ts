@@ -93,9 +93,9 @@ export async function lookAgainIfRefused(
   context: SolanaSenderContext,
   look: (node: SolanaNode) => Promise<Outlook>,
 ): Promise<Outlook> {
-  const outlook = await context.providers.ask(look);
+  const outlook = await context.providers.run(look);
   if ("plan" in outlook || context.providers.providerCount < 2) return outlook;
-  const second = await context.providers.askInReverseOrder(look);
+  const second = await context.providers.runLastFirst(look);
   return "plan" in second ? second : outlook;
 }
 

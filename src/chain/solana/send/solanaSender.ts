@@ -75,7 +75,7 @@ export class SolanaSender implements ChainSender {
   }
 
   feeBalance(): Promise<bigint> {
-    return this.#context.providers.ask((node) => fetchLamports(node, this.payer));
+    return this.#context.providers.run((node) => fetchLamports(node, this.payer));
   }
 
   async settlementFee(): Promise<bigint> {

@@ -45,7 +45,7 @@ export async function verifySettling(
 }
 
 async function readAccount({ providers }: SolanaSenderContext, address: string): Promise<AccountState | undefined> {
-  const [account] = await providers.ask((node) => fetchAccounts(node, [address], "finalized"));
+  const [account] = await providers.run((node) => fetchAccounts(node, [address], "finalized"));
   return account;
 }
 
