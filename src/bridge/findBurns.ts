@@ -9,13 +9,13 @@ import { backoffMs, addMs } from "../kernel/clock.ts";
 import { SEARCH_PAUSE_MS, searchInbox } from "../watch/reconcile/searchDifference.ts";
 import type { WatchWorld } from "../watch/watchWorld.ts";
 import {
-  AWAITED_WAIT_MS_MAX,
-  claimAwaitedBurn,
-  deleteAwaitedBurns,
-  postponeAwaitedBurns,
+  UNMATCHED_WAIT_MS_MAX,
+  claimUnmatchedMint,
+  deleteUnmatchedMints,
+  postponeUnmatchedMints,
   writeBurnSearch,
-  type AwaitedBurn,
-} from "../watch/store/awaitedBurnStore.ts";
+  type UnmatchedMint,
+} from "../watch/store/unmatchedMintStore.ts";
 import { findCursor } from "../watch/store/store.ts";
 
 // A provider that hides a payment and the burn that took it leaves the inbox as empty as the books say. Only the mint
@@ -49,21 +49,21 @@ export async function findBurns(world: WatchWorld, chain: Chain): Promise<void> 
   const at = world.clock.now();
   const mints = await listDueMints(world.db, { bridge, at });
   const idsOf = (isChosen: (mint: DueMint) => boolean) => mints.filter(isChosen).map(({ mintId }) => mintId);
-  await deleteAwaitedBurns(
+  await deleteUnmatchedMints(
     world.db.root,
     idsOf(({ isOver }) => isOver),
   );
-  await postponeAwaitedBurns(
+  await postponeUnmatchedMints(
     world.db,
     idsOf(({ isOver, isKnown, isOpen }) => !isOver && (isKnown || isOpen)),
     at,
   );
-  const awaited = await claimAwaitedBurn(world.db, { bridge, at, claimedUntil: addMs(at, CLAIM_MS) });
+  const awaited = await claimUnmatchedMint(world.db, { bridge, at, claimedUntil: addMs(at, CLAIM_MS) });
   if (awaited === undefined) return;
   await searchBurn(world, chain, awaited);
 }
 
-function warnUnknown(world: WatchWorld, { mint_id: mintId, intent_id, inbox }: AwaitedBurn): void {
+function warnUnknown(world: WatchWorld, { mint_id: mintId, intent_id, inbox }: UnmatchedMint): void {
   warnRepeated(world, {
     key: `burn of mint ${mintId}`,
     fields: { intent: intent_id, inbox, mint: String(mintId) },
@@ -83,7 +83,7 @@ async function listDueMints(db: Db, { bridge, at }: { bridge: string; at: Date }
       ${HAS_OPEN_BURN} as "isOpen"
     from (
       select mint_id from awaited_burn
-      where bridge = ${bridge} and searched_number is null and ${isDue("next_at", { now: at, waitMsMax: AWAITED_WAIT_MS_MAX })}
+      where bridge = ${bridge} and searched_number is null and ${isDue("next_at", { now: at, waitMsMax: UNMATCHED_WAIT_MS_MAX })}
       order by next_at limit ${MATCHED_MAX}
     ) as awaited
     join movement mint on mint.id = awaited.mint_id
@@ -93,7 +93,7 @@ async function listDueMints(db: Db, { bridge, at }: { bridge: string; at: Date }
   return rows;
 }
 
-async function searchBurn(world: WatchWorld, chain: Chain, awaited: AwaitedBurn): Promise<void> {
+async function searchBurn(world: WatchWorld, chain: Chain, awaited: UnmatchedMint): Promise<void> {
   const { intent_id, lowest_number } = awaited;
   // On the burn's chain the intent may have another inbox.
   const [inbox] = await listInboxesOnChain(world.db, { chain: chain.caip2, intentId: intent_id });
@@ -110,7 +110,7 @@ async function searchBurn(world: WatchWorld, chain: Chain, awaited: AwaitedBurn)
   const hasEnded = searchedNumber <= lowestNumber;
   // What was found becomes a crossing soon.
   const attempts = recorded.length > 0 ? 0 : awaited.attempts;
-  const pauseMs = backoffMs(attempts, { firstMs: SEARCH_AGAIN_MS_MIN, maxMs: AWAITED_WAIT_MS_MAX });
+  const pauseMs = backoffMs(attempts, { firstMs: SEARCH_AGAIN_MS_MIN, maxMs: UNMATCHED_WAIT_MS_MAX });
   await writeBurnSearch(world.db, awaited, {
     searchedNumber: hasEnded ? null : searchedNumber,
     lowestNumber,

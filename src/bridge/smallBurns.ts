@@ -1,6 +1,6 @@
 import { isPriceReached } from "../intent/paymentStatus.ts";
 import { findIntentRoutes } from "../intent/routes/findRoutes.ts";
-import { findPayoutWay } from "../intent/routes/payoutWay.ts";
+import { findPayoutPath } from "../intent/routes/payoutPath.ts";
 import { findWatchedChain } from "../catalog/catalog.ts";
 import type { Db } from "../db/database.ts";
 import { addMs, CLOCK_DIFFERENCE_MS_MAX } from "../kernel/clock.ts";
@@ -42,7 +42,7 @@ export async function isWorthLess(world: WorthWorld, each: CrossingOfIntent): Pr
   const { crossing, intent } = each;
   const { chain, token, units, settle_chain: settleChain } = crossing;
   const routes = await findIntentRoutes({ db: world.db.root, memory: world.memory }, intent);
-  const way = findPayoutWay(intent, routes, { chain, token });
+  const way = findPayoutPath(intent, routes, { chain, token });
   if (way === undefined) return false;
   if (units < way.minimumUnits) return true;
   const { price_token_units: price, underpay_tolerance_bps: toleranceBps, counted_units: counted } = intent;

@@ -838,7 +838,7 @@ create table balance_difference (
 );
 alter table balance_difference add constraint balance_difference_intent_id_fkey foreign key (intent_id) references intent(id);
 
--- awaited_burn: written by src/watch/store/awaitedBurnStore.ts
+-- awaited_burn: written by src/watch/store/unmatchedMintStore.ts
 create table awaited_burn (
   mint_id bigint not null,
   bridge text not null,

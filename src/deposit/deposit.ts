@@ -44,7 +44,7 @@ export type NewDepositInput = {
   intent: IntentRow;
   movement: MovementRow;
   /** Whether the deposit's asset is the payout's or has a pinned route to it. */
-  hasPayoutWay: boolean;
+  hasPayoutPath: boolean;
   tokenDecimals: number;
   requiredConfirmations: number | null;
   requiredSeconds: number | null;
@@ -75,7 +75,7 @@ export function newDeposit(input: NewDepositInput): Deposit {
     late: intent.status !== "active",
     seen_at: at,
     updated_at: at,
-    ...initialState(movement, input.hasPayoutWay),
+    ...initialState(movement, input.hasPayoutPath),
   };
 }
 
@@ -88,7 +88,7 @@ export function newDeposit(input: NewDepositInput): Deposit {
 export function applyMovement(
   deposit: Deposit,
   movement: MovementRow,
-  context: { hasPayoutWay: boolean; at: Date },
+  context: { hasPayoutPath: boolean; at: Date },
 ): Deposit {
   const location = {
     sender: movement.counterparty,
@@ -114,7 +114,7 @@ export function applyMovement(
   return {
     ...deposit,
     ...location,
-    ...initialState(movement, context.hasPayoutWay),
+    ...initialState(movement, context.hasPayoutPath),
     counted_units: 0n,
     agreed_at: null,
   };
@@ -134,10 +134,10 @@ const NO_RULE: CountedRule = {
 
 type InitialState = Pick<Deposit, "status" | "reason" | "confirmed_at" | "counted_at"> & CountedRule;
 
-function initialState(movement: MovementRow, hasPayoutWay: boolean): InitialState {
+function initialState(movement: MovementRow, hasPayoutPath: boolean): InitialState {
   if (movement.orphaned_at !== null)
     return { status: "dropped", reason: "reorg", confirmed_at: null, counted_at: null, ...NO_RULE };
-  if (!hasPayoutWay) return { status: "held", reason: "no_route", confirmed_at: null, counted_at: null, ...NO_RULE };
+  if (!hasPayoutPath) return { status: "held", reason: "no_route", confirmed_at: null, counted_at: null, ...NO_RULE };
   return { status: "seen", reason: null, confirmed_at: null, counted_at: null, ...NO_RULE };
 }
 

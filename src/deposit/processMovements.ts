@@ -2,7 +2,7 @@ import { findAsset, findWatchedChain } from "../catalog/catalog.ts";
 import type { Tx } from "../db/database.ts";
 import type { ConsumerCursorTable } from "../handover/handoverTables.ts";
 import { findRoutes } from "../intent/routes/findRoutes.ts";
-import { findPayoutWay, type PayoutWay } from "../intent/routes/payoutWay.ts";
+import { findPayoutPath, type PayoutPath } from "../intent/routes/payoutPath.ts";
 import { ensureDeployment } from "../intent/deployment.ts";
 import { lockIntents, type IntentRow } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
@@ -17,12 +17,12 @@ import type { DepositChange } from "./deposit.ts";
 import {
   listMovementsWithDeposit,
   markSummedStale,
-  noteDust,
+  markUnsummed,
   refreshHoldings,
-  refreshRestsAfter,
+  refreshRemaindersAfter,
 } from "./holding/holdingStore.ts";
 import { listInboundMovements } from "./store.ts";
-import { noteMints } from "../watch/store/awaitedBurnStore.ts";
+import { insertUnmatchedMints } from "../watch/store/unmatchedMintStore.ts";
 import { consumeMovements, retryQuarantined, type MovementConsumer } from "../handover/consumeMovements.ts";
 
 /** Movements per transaction. */
@@ -69,13 +69,13 @@ type MovementBatch = {
 async function applyMovements(tx: Tx, world: MovementWorld, batch: MovementBatch): Promise<void> {
   const { upto } = batch;
   const at = world.clock.now();
-  await noteMints(tx, batch.movements, at);
+  await insertUnmatchedMints(tx, batch.movements, at);
   const movements = await listPayments(tx, batch.movements);
   const { chain } = upto;
   const intents = await lockIntents(tx, [...new Set(movements.map((movement) => movement.intent_id))]);
   const intentOf = new Map(intents.map((intent) => [intent.id, intent]));
   const routesOf = await findRoutes({ db: tx, memory: world.memory }, intents);
-  const wayOf: WayOf = (intent, asset) => findPayoutWay(intent, routesOf.get(intent.id) ?? [], asset);
+  const pathOf: PathOf = (intent, asset) => findPayoutPath(intent, routesOf.get(intent.id) ?? [], asset);
   const decimals = new Map(
     world.catalog.assets.filter((asset) => asset.chain === chain).map((asset) => [asset.token, asset.decimals]),
   );
@@ -84,7 +84,7 @@ async function applyMovements(tx: Tx, world: MovementWorld, batch: MovementBatch
     return (
       intent !== undefined &&
       isBelowMinimum(intent, movement, {
-        way: wayOf(intent, movement),
+        path: pathOf(intent, movement),
         tokenDecimals: decimals.get(movement.token),
       })
     );
@@ -97,17 +97,17 @@ async function applyMovements(tx: Tx, world: MovementWorld, batch: MovementBatch
     tx,
     resized.filter(({ id }) => !deposited.has(id)),
   );
-  await noteDust(
+  await markUnsummed(
     tx,
     [...dust].filter((movement) => {
       const intent = intentOf.get(movement.intent_id);
-      return intent !== undefined && wayOf(intent, movement) !== undefined;
+      return intent !== undefined && pathOf(intent, movement) !== undefined;
     }),
   );
   const decided = movements.filter((movement) => !dust.has(movement));
-  const cases = await buildCases(tx, world, { intents, movements: decided, wayOf, upto, at });
+  const cases = await buildCases(tx, world, { intents, movements: decided, pathOf, upto, at });
   await decideIntents(tx, world, { cases, at });
-  await refreshHoldings(tx, await refreshRestsAfter(tx, movements));
+  await refreshHoldings(tx, await refreshRemaindersAfter(tx, movements));
 }
 
 /**
@@ -122,13 +122,13 @@ async function listPayments(tx: Tx, movements: readonly MovementRow[]): Promise<
   return movements.filter(({ id, explained_by }) => explained_by === null || deposited.has(id));
 }
 
-type WayOf = (intent: IntentRow, asset: Pick<MovementRow, "chain" | "token">) => PayoutWay | undefined;
+type PathOf = (intent: IntentRow, asset: Pick<MovementRow, "chain" | "token">) => PayoutPath | undefined;
 
 type CasesInput = {
   intents: readonly IntentRow[];
   /** Without dust. */
   movements: readonly MovementRow[];
-  wayOf: WayOf;
+  pathOf: PathOf;
   upto: ConsumerCursorTable;
   at: Date;
 };
@@ -147,10 +147,10 @@ async function buildCases(tx: Tx, world: MovementWorld, batch: CasesInput): Prom
   return cases.map(({ intent, facts }) => {
     const known = new Map(facts.known().map((deposit) => [deposit.movement_id, deposit]));
     const changes = (movementsByIntent.get(intent.id) ?? []).map((movement): DepositChange => {
-      const [before, way] = [known.get(movement.id), batch.wayOf(intent, movement)];
+      const [before, path] = [known.get(movement.id), batch.pathOf(intent, movement)];
       const after = before
-        ? applyMovement(before, movement, { hasPayoutWay: way !== undefined, at })
-        : createDeposit(world, { intent, movement, way, at });
+        ? applyMovement(before, movement, { hasPayoutPath: path !== undefined, at })
+        : createDeposit(world, { intent, movement, path, at });
       return { before, after };
     });
     return { intent, facts: facts.withDeposits(changes) };
@@ -159,16 +159,16 @@ async function buildCases(tx: Tx, world: MovementWorld, batch: CasesInput): Prom
 
 function createDeposit(
   world: MovementWorld,
-  input: { intent: IntentRow; movement: MovementRow; way: PayoutWay | undefined; at: Date },
+  input: { intent: IntentRow; movement: MovementRow; path: PayoutPath | undefined; at: Date },
 ): Deposit {
-  const { movement, way } = input;
+  const { movement, path } = input;
   const tiers = findWatchedChain(world.catalog, movement.chain)?.finality ?? [];
   return newDeposit({
     ...input,
     id: depositId({ ...movement, deployment: world.deployment }),
-    hasPayoutWay: way !== undefined,
+    hasPayoutPath: path !== undefined,
     // What counts has pinned decimals. Those of held deposits are for display only.
-    tokenDecimals: way?.decimals ?? findAsset(world.catalog, movement.chain, movement.token)?.decimals ?? 0,
+    tokenDecimals: path?.decimals ?? findAsset(world.catalog, movement.chain, movement.token)?.decimals ?? 0,
     requiredConfirmations: requiredConfirmations(tiers[0]?.finality),
     requiredSeconds: requiredSeconds(tiers[0]?.finality),
   });

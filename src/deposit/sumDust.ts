@@ -2,7 +2,7 @@ import { findWatchedChain } from "../catalog/catalog.ts";
 import type { Tx } from "../db/database.ts";
 import { isolateIntents } from "../handover/isolateIntents.ts";
 import { lockIntents, type IntentRow } from "../intent/store.ts";
-import { findPayoutWay } from "../intent/routes/payoutWay.ts";
+import { findPayoutPath } from "../intent/routes/payoutPath.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { lowestOf } from "../kernel/extremes.ts";
 import { takeRewoundNumber } from "../watch/store/store.ts";
@@ -127,7 +127,7 @@ function advance(before: Holding, { intent, facts, page }: AdvanceInput): Holdin
   if (page === undefined) return before;
   const { at } = facts;
   const holding = before.is_stale ? restartSums(before, page.blocks) : before;
-  const minimumUnits = findPayoutWay(intent, facts.routes, holding)?.minimumUnits ?? 0n;
+  const minimumUnits = findPayoutPath(intent, facts.routes, holding)?.minimumUnits ?? 0n;
   const { uptoBlock } = page;
   const blocks = page.blocks.filter(({ blockNumber }) => blockNumber > holding.dust_block);
   const counted = addDustBlocks(holding, { blocks, uptoBlock, minimumUnits, at });

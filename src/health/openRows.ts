@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Caip2 } from "../kernel/caip.ts";
 import { array } from "../db/parameters.ts";
 import { addMs } from "../kernel/clock.ts";
-import { IS_DOUBTFUL_REST } from "../deposit/holding/restReads.ts";
+import { IS_DOUBTFUL_REMAINDER } from "../deposit/holding/remainderReads.ts";
 import type { World } from "../world.ts";
 import { isOpenSettlement } from "../deposit/openSettlement.ts";
 
@@ -56,7 +56,7 @@ export async function readOpenRows({ db, clock, config }: Pick<World, "db" | "cl
     union all
     select holding.chain, 'due', 'due', count(*), min(due_from), min(intent_id), count(*) filter (where due_from < before),
         min(intent_id) filter (where due_from < before)
-      from holding left join limits on limits.chain = holding.chain where due_from is not null and not ${IS_DOUBTFUL_REST} group by holding.chain
+      from holding left join limits on limits.chain = holding.chain where due_from is not null and not ${IS_DOUBTFUL_REMAINDER} group by holding.chain
     union all
     select settlement.chain, 'settlement', status, count(*), min(created_at), min(intent_id),
         count(*) filter (where created_at < before and status <> 'held'),

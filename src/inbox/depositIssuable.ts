@@ -1,6 +1,6 @@
 import type { Asset } from "../catalog/catalog.ts";
 import { isPayoutAsset } from "../intent/payoutAsset.ts";
-import { findPayoutWay } from "../intent/routes/payoutWay.ts";
+import { findPayoutPath } from "../intent/routes/payoutPath.ts";
 import { routesFrom, type PinnedRoute } from "../intent/routes/routeSet.ts";
 import type { IntentRow } from "../intent/store.ts";
 import { convertUnits } from "../kernel/units.ts";
@@ -35,7 +35,7 @@ export function isAcceptedOrigin(intent: IntentRow, origin: Asset, routes: reado
  * from there (D49).
  */
 export function originMinimum(intent: IntentRow, origin: Asset, routes: readonly PinnedRoute[]): bigint {
-  return findPayoutWay(intent, routes, origin)?.minimumUnits ?? origin.minimumUnits;
+  return findPayoutPath(intent, routes, origin)?.minimumUnits ?? origin.minimumUnits;
 }
 
 export function isDepositIssuable(intent: IntentRow, origin: Asset, conditions: IssuingConditions): boolean {

@@ -269,7 +269,7 @@ export function revertCrossing(settlement: Settlement, at: Date): Settlement {
  * Takes a settlement back that landed with a sweep, because bridged settlements moved all of it: their mints were found
  * later.
  */
-export function markBridgedAway(settlement: Settlement, at: Date): Settlement {
+export function markSweptByBridge(settlement: Settlement, at: Date): Settlement {
   return { ...settlement, ...NOT_LANDED, status: "failed", reason: "bridged", outgoing_id: null, updated_at: at };
 }
 

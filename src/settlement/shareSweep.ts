@@ -37,7 +37,7 @@ export function shareSweep(split: MovedUnits, mints: readonly Mint[]): SharedSwe
   };
 }
 
-/** The rest that the last fee takes may exceed a grain's gross: the shares before it then bear what is above. */
+/** The rest that the last fee takes may exceed a small burn's gross: the shares before it then bear what is above. */
 function limitToGross(fees: readonly bigint[], gross: readonly bigint[]): bigint[] {
   let excess = (fees.at(-1) ?? 0n) - (gross.at(-1) ?? 0n);
   if (excess <= 0n) return [...fees];

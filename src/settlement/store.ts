@@ -5,7 +5,7 @@ import type { OutgoingTransactionStatus } from "../chain/outgoing/outgoingTables
 import type { IntentRow } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { addMs } from "../kernel/clock.ts";
-import { IS_DOUBTFUL_REST } from "../deposit/holding/restReads.ts";
+import { IS_DOUBTFUL_REMAINDER } from "../deposit/holding/remainderReads.ts";
 import { isNamedByUnreadable } from "../watch/unreadable/unreadableStore.ts";
 import { isOpen, RETRY_MS_MAX, sweepKey, type Settlement, type SettlementRow } from "./settlement.ts";
 import { isOpenSettlement } from "../deposit/openSettlement.ts";
@@ -96,7 +96,7 @@ export async function listDueInboxes(
     intentIds === undefined ? sql<boolean>`true` : sql<boolean>`intent_id = any(${array(intentIds, "text")})`;
   const part = (due: RawBuilder<boolean>) => sql`
     (select intent_id, token, due_from from holding where chain = ${chain} and ${due} and ${isAsked}
-      and not ${IS_DOUBTFUL_REST} order by due_from limit ${limit})`;
+      and not ${IS_DOUBTFUL_REMAINDER} order by due_from limit ${limit})`;
   const { rows } = await sql<{ intentId: string; token: string }>`
     select intent_id as "intentId", token from (
       ${part(sql`due_from <= ${countedBefore}`)} union all ${part(sql`due_from > ${at}`)}

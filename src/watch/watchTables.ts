@@ -8,7 +8,7 @@ declare module "../db/schema.ts" {
     chain_cursor: ChainCursorTable;
     block: BlockTable;
     movement: MovementTable;
-    awaited_burn: AwaitedBurnTable;
+    awaited_burn: UnmatchedMintTable;
     unreadable: UnreadableTable;
     unreadable_overflow: UnreadableOverflowTable;
     postponed: PostponedTable;
@@ -81,7 +81,7 @@ export type MovementTable = {
 };
 
 /** A mint of an inbox's own burn that no crossing explains yet. */
-export type AwaitedBurnTable = {
+export type UnmatchedMintTable = {
   /** The movement by which the bridge gave the units. */
   mint_id: bigint;
   /** The chain of the mint. */

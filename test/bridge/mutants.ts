@@ -57,8 +57,8 @@ export const bridgeMutants: readonly (Mutant & { test: string })[] = [
     patches: [
       {
         path: "src/deposit/processMovements.ts",
-        search: "await noteMints(tx, batch.movements, at);",
-        replace: "await noteMints(tx, [], at);",
+        search: "await insertUnmatchedMints(tx, batch.movements, at);",
+        replace: "await insertUnmatchedMints(tx, [], at);",
       },
     ],
   },

@@ -12,7 +12,11 @@ import type { Caip2 } from "../../src/kernel/caip.ts";
 import { createAccount } from "../../src/merchant/createAccount.ts";
 import { observeSettlements } from "../../src/settlement/observe/observeSettlements.ts";
 import { planSettlements } from "../../src/settlement/planSettlements.ts";
-import { claimAwaitedBurn, postponeAwaitedBurns, writeBurnSearch } from "../../src/watch/store/awaitedBurnStore.ts";
+import {
+  claimUnmatchedMint,
+  postponeUnmatchedMints,
+  writeBurnSearch,
+} from "../../src/watch/store/unmatchedMintStore.ts";
 import { bridgedChains } from "../support/bridgedConfig.ts";
 import { countMoney } from "../support/countMoney.ts";
 import { createDatabaseOn, startOwnServer } from "../support/database.ts";
@@ -188,9 +192,9 @@ test("mints that wait for their burns are matched and searched in the order of t
   );
   await setDue(1);
   const at = world.clock.now();
-  const awaited = await claimAwaitedBurn(db, { bridge: BRIDGE, at, claimedUntil: new Date(at.getTime() + 60_000) });
+  const awaited = await claimUnmatchedMint(db, { bridge: BRIDGE, at, claimedUntil: new Date(at.getTime() + 60_000) });
   assert.ok(awaited);
-  await postponeAwaitedBurns(db, [awaited.mint_id], at);
+  await postponeUnmatchedMints(db, [awaited.mint_id], at);
   await writeBurnSearch(db, awaited, { searchedNumber: 10n, lowestNumber: 1n, attempts: 1, nextAt: at });
   const isOfTest = /interval '1 minute'|^select "mint_id"/;
   const statements = (await log.take()).filter(({ text }) => /awaited_burn/.test(text) && !isOfTest.test(text));

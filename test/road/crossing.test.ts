@@ -184,14 +184,14 @@ describe("paying on one chain and settling on another", () => {
     const { chain_tx: chainTx } = (await crossingOf(intent)) ?? {};
     await fetch(`${road.attestation.url}/v2/messages/1?transactionHash=${chainTx}`);
     await home.mine(5);
-    // A grain that anybody sends is no reason for a transaction.
+    // A small burn that anybody sends is no reason for a transaction.
     await home.pay(home.usdc.address, intent.inbox_address as Hex, { amountUnits: 1n });
     await road.until(async () => (await crossingOf(intent))?.reason === "proof_expired");
     assert.equal((await road.balances(home, intent)).inbox, 1n);
     road.attestation.settings.expiresAfterBlocks = DEFAULT_SETTINGS.expiresAfterBlocks;
     await road.untilLanded(intent);
     assert.ok(road.attestation.requests.some(({ path }) => path.startsWith("/v2/reattest/")));
-    // The sweep that lands the crossing takes the grain along.
+    // The sweep that lands the crossing takes the small burn along.
     assert.equal((await road.balances(home, intent)).inbox, 0n);
     assert.deepEqual(
       (await amountsOf(intent)).map(([status]) => status),

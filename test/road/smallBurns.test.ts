@@ -8,7 +8,7 @@ import { openBridgedPair, type BridgedRoad } from "../support/bridgedRoad.ts";
 import type { TestChain } from "../support/chain.ts";
 import { callInOneTransaction, nextContract, transferCall } from "../support/oneTransaction.ts";
 
-// A receipt costs the same for every amount, so a stranger who burns grains on a cheap chain spends the gas of an
+// A receipt costs the same for every amount, so a stranger who burns little on a cheap chain spends the gas of an
 // expensive one.
 
 const { stranger, payer } = DEV_ACCOUNTS;
@@ -26,7 +26,7 @@ describe("burns below the minimum", () => {
   });
   after(() => road.close());
 
-  /** A stranger pays and bridges grain after grain in one transaction. */
+  /** A stranger pays and bridges one small amount after the other in one transaction. */
   async function burnGrains(intent: IntentRow): Promise<void> {
     const burn = await bridgeCall(road, away, { intent });
     const pay = transferCall(away.usdc.address, intent.inbox_address, GRAIN);
@@ -42,7 +42,7 @@ describe("burns below the minimum", () => {
   const reasonsOf = async (intent: IntentRow) =>
     (await crossingsOf(intent)).filter(({ status }) => status !== "landed").map(({ reason }) => reason);
 
-  test("a stranger's grains cost one receipt an hour, delay no other crossing, raise no alarm, and all land", async () => {
+  test("a stranger's small burns cost one receipt an hour, delay no other crossing, raise no alarm, and all land", async () => {
     const [attacked, other] = [await road.create(home), await road.create(home)];
     await burnGrains(attacked);
     const waiting = Array.from({ length: GRAINS - 1 }, () => "below_minimum");
@@ -53,7 +53,7 @@ describe("burns below the minimum", () => {
     await road.untilLanded(other);
     road.advance(HOUR_MS / 2);
     for (let rounds = 0; rounds < 3; rounds += 1) await road.tick();
-    assert.equal(await countLanded(attacked), 1, "the next grain waits for the hour");
+    assert.equal(await countLanded(attacked), 1, "the next small burn waits for the hour");
     await updateAlarms(road.world);
     assert.deepEqual(
       activeAlarms(road.world).filter(({ alarm }) => alarm.startsWith("crossing")),

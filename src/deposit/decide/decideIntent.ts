@@ -1,5 +1,5 @@
 import type { EventType } from "../../event/event.ts";
-import { findPayoutWay } from "../../intent/routes/payoutWay.ts";
+import { findPayoutPath } from "../../intent/routes/payoutPath.ts";
 import type { IntentRow } from "../../intent/store.ts";
 import { findOverSingleProviderLimit } from "../agreement/agreement.ts";
 import { computeIntentProgress, intentEventTypes } from "./computeIntentProgress.ts";
@@ -65,7 +65,7 @@ function decideDeposits(
   const context: Omit<CountContext, "unverified"> = {
     finalBlocks,
     waitingDustUnits: waitingDust(facts),
-    minimumOf: (deposit) => findPayoutWay(intent, facts.routes, deposit)?.minimumUnits ?? 0n,
+    minimumOf: (deposit) => findPayoutPath(intent, facts.routes, deposit)?.minimumUnits ?? 0n,
     at,
   };
   const countedIfVerified = countFinal(progressed, current, { ...context, unverified: new Set() });

@@ -1,7 +1,7 @@
 import type { Selectable } from "kysely";
 import type { HoldingTable } from "../depositTables.ts";
 import { isPriceReached } from "../../intent/paymentStatus.ts";
-import type { PayoutWay } from "../../intent/routes/payoutWay.ts";
+import type { PayoutPath } from "../../intent/routes/payoutPath.ts";
 import type { IntentRow } from "../../intent/store.ts";
 import { convertUnits } from "../../kernel/units.ts";
 import type { MovementRow } from "../../watch/movement.ts";
@@ -11,21 +11,21 @@ import type { MovementRow } from "../../watch/movement.ts";
 // instead, and dust counts by whole blocks.
 
 /**
- * Whether a transfer into an inbox is below the minimum and does not reach the price alone. In an asset without a way
+ * Whether a transfer into an inbox is below the minimum and does not reach the price alone. In an asset without a path
  * to the payout the same amount at par decides; without known decimals none is.
  */
 export function isBelowMinimum(
   intent: IntentRow,
   transfer: Pick<MovementRow, "amount_units">,
-  { way, tokenDecimals }: { way: PayoutWay | undefined; tokenDecimals: number | undefined },
+  { path, tokenDecimals }: { path: PayoutPath | undefined; tokenDecimals: number | undefined },
 ): boolean {
   const { minimum_units: minimum, payout_decimals: decimals, price_token_units: price } = intent;
-  if (way === undefined) {
+  if (path === undefined) {
     if (tokenDecimals === undefined) return false;
     return transfer.amount_units * 10n ** BigInt(decimals) < minimum * 10n ** BigInt(tokenDecimals);
   }
-  if (transfer.amount_units >= way.minimumUnits) return false;
-  const units = convertUnits(transfer.amount_units, way.decimals, decimals);
+  if (transfer.amount_units >= path.minimumUnits) return false;
+  const units = convertUnits(transfer.amount_units, path.decimals, decimals);
   return price === null || !isPriceReached(price, intent.underpay_tolerance_bps, units);
 }
 

@@ -5,7 +5,7 @@ import type { Caip2 } from "../../kernel/caip.ts";
 import type { MovementRow } from "../../watch/movement.ts";
 import type { Holding, HoldingChange } from "./dust.ts";
 import { dustOf, KEY_COLUMNS, lastSweepOf, type HoldingKey } from "./dustReads.ts";
-import { COUNTED_REST, lastRestOf } from "./restReads.ts";
+import { COUNTED_REMAINDER, lastRemainderOf } from "./remainderReads.ts";
 import { nearlyReachesPrice, reachesPrice } from "../../intent/paymentStatus.ts";
 import { isOpenSettlement } from "../openSettlement.ts";
 
@@ -24,7 +24,7 @@ export async function listMovementsWithDeposit(tx: Tx, movements: readonly Movem
  * Notes in the holdings that dust is not in their sums yet. Dust in a block that is summed already, or was, makes the
  * sums stale. Only dust in the payout asset has sums; in another asset it is held permanently.
  */
-export async function noteDust(tx: Tx, dust: readonly MovementRow[]): Promise<void> {
+export async function markUnsummed(tx: Tx, dust: readonly MovementRow[]): Promise<void> {
   if (dust.length === 0) return;
   const groups = [...Map.groupBy(dust, ({ intent_id, chain, token }) => `${intent_id}/${chain}/${token}`).values()];
   const lowest = (group: readonly MovementRow[]) => lowestBlock(group.map((movement) => movement.block_number));
@@ -209,7 +209,7 @@ export async function refreshHoldings(tx: Tx, intentIds: readonly string[]): Pro
         select intent_id, chain, token, dust_held_units, 0, 0, dust_counted_at, null from ${holdingsOf(intentIds)}
         union all
         select intent_id, chain, token, counted.units, counted.units, 0, rest_since, null
-        from ${holdingsOf(intentIds)} cross join lateral (${COUNTED_REST}) as counted
+        from ${holdingsOf(intentIds)} cross join lateral (${COUNTED_REMAINDER}) as counted
         where rest_units > 0
         union all
         select mint.intent_id, mint.chain, mint.token, mint.amount_units, 0, mint.amount_units, mint.seen_at, null
@@ -260,13 +260,13 @@ export async function refreshHeldDust(tx: Tx, intentIds: readonly string[]): Pro
  * Computes again what sweeps left in these inboxes, after transfers out of them were observed or reverted. Most leave
  * nothing, and no row.
  */
-export async function refreshRests(tx: Tx, inboxes: readonly HoldingKey[]): Promise<void> {
+export async function refreshRemainders(tx: Tx, inboxes: readonly HoldingKey[]): Promise<void> {
   if (inboxes.length === 0) return;
   await sql`
     insert into holding (intent_id, chain, token, rest_block, rest_place, rest_since, rest_units)
     select asked.intent_id, asked.chain, asked.token, rest.block_number, rest.place, rest.seen_at, coalesce(rest.units, 0)
     from (select distinct intent_id, chain, token from ${unnest("named", inboxes, KEY_COLUMNS)}) as asked
-    left join lateral (${lastRestOf(sql`asked`)}) as rest on true
+    left join lateral (${lastRemainderOf(sql`asked`)}) as rest on true
     where rest.units > 0 or exists (
       select from holding where holding.intent_id = asked.intent_id and holding.chain = asked.chain
         and holding.token = asked.token and holding.rest_block is not null)
@@ -283,7 +283,7 @@ export async function refreshRests(tx: Tx, inboxes: readonly HoldingKey[]): Prom
  * found late, or is gone. Returns the intents concerned. Later sweeps are not read here, so a flood that was recorded
  * together with a sweep is not added up once a batch: the station computes the rest when it observes the sweep.
  */
-export async function refreshRestsAfter(tx: Tx, arrivals: readonly MovementRow[]): Promise<string[]> {
+export async function refreshRemaindersAfter(tx: Tx, arrivals: readonly MovementRow[]): Promise<string[]> {
   if (arrivals.length === 0) return [];
   const names = arrivals.map(({ intent_id, chain, token, block_number }) => ({
     intent_id,
@@ -302,6 +302,6 @@ export async function refreshRestsAfter(tx: Tx, arrivals: readonly MovementRow[]
         and departure.direction = 'out' and departure.orphaned_at is null and departure.block_number >= changed.block_number
       order by departure.block_number, departure.place limit 1
     ) <= (select revision from settlement_cursor where settlement_cursor.chain = changed.chain)`.execute(tx);
-  await refreshRests(tx, rows);
+  await refreshRemainders(tx, rows);
   return rows.map(({ intent_id }) => intent_id);
 }

@@ -3,7 +3,7 @@ import type { Chain } from "../../chain/chain.ts";
 import { balancesSince } from "../../chain/reader.ts";
 import { listInboxesOfIntents } from "../../intent/inboxStore.ts";
 import { isolateIntents } from "../../handover/isolateIntents.ts";
-import { findPayoutWay } from "../../intent/routes/payoutWay.ts";
+import { findPayoutPath } from "../../intent/routes/payoutPath.ts";
 import { lockIntents } from "../../intent/store.ts";
 import { addMs } from "../../kernel/clock.ts";
 import { blocksIn, PROVIDER_LAG } from "../../watch/blockTime.ts";
@@ -108,7 +108,7 @@ async function saveResult(
         const isSame = known.dust_block === holding.dust_block && heldUnits(known) === heldUnits(holding);
         if (!isConfirmed || known.is_stale || !isSame) return { ...known, verify_from: addMs(at, RETRY_MS) };
         const verified = { ...known, verify_from: null, verified_block: known.dust_block };
-        const minimumUnits = findPayoutWay(intent, facts.routes, known)?.minimumUnits ?? 0n;
+        const minimumUnits = findPayoutPath(intent, facts.routes, known)?.minimumUnits ?? 0n;
         if (known.waiting_units >= minimumUnits) return countWaitingDust(verified, at);
         return addDustBlocks(verified, { blocks: [], uptoBlock: known.dust_block, minimumUnits, at });
       }),

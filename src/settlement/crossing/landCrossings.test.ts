@@ -147,7 +147,7 @@ for (const kind of thoroughDatabases) {
       await assertChecks();
     });
 
-    test("the fee of a grain passes the checks before the crossing beside it has landed", async () => {
+    test("the fee of a small burn passes the checks before the crossing beside it has landed", async () => {
       const intent = await create();
       await pay(intent, HOME, 1n);
       const mint = `cctp-v2/1/0x${newId()}`;

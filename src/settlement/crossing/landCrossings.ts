@@ -3,7 +3,7 @@ import type { Db, Tx } from "../../db/database.ts";
 import { array, unnest } from "../../db/parameters.ts";
 import { lockIntents } from "../../intent/store.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
-import { deleteAwaitedBurns } from "../../watch/store/awaitedBurnStore.ts";
+import { deleteUnmatchedMints } from "../../watch/store/unmatchedMintStore.ts";
 import type { World } from "../../world.ts";
 import { listWaitingSweeps, sweepAgreementsTopic } from "../agreement/openAgreements.ts";
 import { SettlementChanges } from "../change/settlementChanges.ts";
@@ -11,7 +11,7 @@ import { listSweepLegs, preferIndexScans } from "../sweep/sweepReads.ts";
 import { groupSweeps, markCrossingLanded, splitSweep, sweepKey, type Sweep } from "../settlement.ts";
 import { lockSettlements } from "../store.ts";
 import { writeCrossingChanges } from "./crossingChanges.ts";
-import { listOwnCorrections, releaseDeposits } from "./correctOwn.ts";
+import { listLandingCorrections, releaseDeposits } from "./correctLandings.ts";
 import { revertCrossings } from "./revertCrossings.ts";
 import { shareSweep, type Mint } from "../shareSweep.ts";
 
@@ -55,7 +55,7 @@ async function reviewLandings(world: LandWorld, settleChain: Caip2): Promise<voi
     const intents = new Map((await lockIntents(tx, intentIds)).map((intent) => [intent.id, intent]));
     const again = await listRecordedAgain(tx, { settleChain, limit: LANDED_MAX, intentIds });
     // Those that are to land again are noted anew.
-    await deleteAwaitedBurns(
+    await deleteUnmatchedMints(
       tx,
       again.map(({ mintId }) => mintId),
     );
@@ -139,7 +139,7 @@ async function landFound(
   );
   const mintsOf = await listMintsOfSweeps(tx, settleChain, [...sweeps.values()]);
   const changes = new SettlementChanges(at, intents.values());
-  const corrections = await listOwnCorrections(tx, {
+  const corrections = await listLandingCorrections(tx, {
     chain: settleChain,
     sweeps: [...sweeps.values()],
     intents,
@@ -164,7 +164,7 @@ async function landFound(
     landedMints.push(mintId);
   }
   await writeCrossingChanges(tx, world, { changes, status: "landed", at });
-  await deleteAwaitedBurns(tx, landedMints);
+  await deleteUnmatchedMints(tx, landedMints);
   await releaseDeposits(tx, { chain: settleChain, corrections });
   return { landed: changes.settlements.length, waiting: waiting.size };
 }

@@ -4,7 +4,7 @@ import { array, unnest } from "../../db/parameters.ts";
 import type { IntentRow } from "../../intent/store.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import type { MovementRow } from "../../watch/movement.ts";
-import { noteMints } from "../../watch/store/awaitedBurnStore.ts";
+import { insertUnmatchedMints } from "../../watch/store/unmatchedMintStore.ts";
 import type { World } from "../../world.ts";
 import { revertCrossing, splitSweep, sweepKey, type SettlementRow, type Sweep } from "../settlement.ts";
 import { SettlementChanges } from "../change/settlementChanges.ts";
@@ -104,5 +104,5 @@ async function awaitMintsOf(tx: Tx, burnIds: readonly bigint[], at: Date): Promi
       select * from movement where movement.chain = crossing.settle_chain and movement.explained_by = crossing.mint
         and movement.direction = 'in' offset 0
     ) as mint`.execute(tx);
-  await noteMints(tx, rows, at);
+  await insertUnmatchedMints(tx, rows, at);
 }

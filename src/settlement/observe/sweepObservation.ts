@@ -1,4 +1,4 @@
-import { refreshHeldDust, refreshHoldings, refreshRests } from "../../deposit/holding/holdingStore.ts";
+import { refreshHeldDust, refreshHoldings, refreshRemainders } from "../../deposit/holding/holdingStore.ts";
 import { assignSweptDeposits, type SweptRange } from "../../deposit/store.ts";
 import { deleteCrossings, insertCrossings, type Burn } from "../../bridge/store.ts";
 import type { Tx } from "../../db/database.ts";
@@ -12,7 +12,7 @@ import { newSettlement } from "../settlement.ts";
 import type { SettlementChanges } from "../change/settlementChanges.ts";
 import {
   isOpen,
-  markBridgedAway,
+  markSweptByBridge,
   markBridging,
   markLanded,
   revertLanding,
@@ -88,7 +88,7 @@ export class SweepObservation {
     const split = splitSweep(sweep, intent);
     const { own } = shareSweep(split, mints);
     if (own === undefined) {
-      this.#takeBack(sweep);
+      this.#revertLanding(sweep);
       this.#withoutSettlement.push({ sweep, split, settlementId: undefined });
       return;
     }
@@ -102,12 +102,12 @@ export class SweepObservation {
   }
 
   /** A sweep that was observed without the mints in it has landed as the inbox's own. */
-  #takeBack({ intentId, token, chainTx }: Sweep): void {
+  #revertLanding({ intentId, token, chainTx }: Sweep): void {
     const landed = this.#ofInbox({ intent_id: intentId, token }).find(
       ({ chain_tx, status }) => chain_tx === chainTx && status === "landed",
     );
     if (landed === undefined) return;
-    this.#change(landed, markBridgedAway(landed, this.#at));
+    this.#change(landed, markSweptByBridge(landed, this.#at));
     this.#sweeps.set(landed.id, undefined);
   }
 
@@ -177,7 +177,7 @@ export class SweepObservation {
     await this.#changes.writeTotals(tx);
     const intentIds = [...this.#changes.intents.keys()];
     await refreshHeldDust(tx, intentIds);
-    await refreshRests(tx, [...this.#inboxes.values()]);
+    await refreshRemainders(tx, [...this.#inboxes.values()]);
     await refreshHoldings(tx, intentIds);
     await this.#changes.appendEvents(tx, this.#world);
     return landed.flatMap(({ sweep, split, settlementId }, index) => {

@@ -1,6 +1,6 @@
 import type { Tx } from "../../db/database.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
-import { writeSuspended } from "../store/awaitedBurnStore.ts";
+import { writeSuspended } from "../store/unmatchedMintStore.ts";
 import { bookRevision } from "../store/bookMovements.ts";
 import { claimRevision, writeSuspense } from "../store/store.ts";
 

@@ -25,7 +25,7 @@ const RELAY_MS_MAX = 120_000;
 const STRANGER_TRIES = 6;
 const STRANGER_MS = 12_000;
 
-type Interference = "burn" | "burnTwice" | "receive" | "grain";
+type Interference = "burn" | "burnTwice" | "receive" | "smallBurn";
 type Sleep = (durationMs: number) => Promise<void>;
 
 export class BridgeActors {
@@ -85,9 +85,16 @@ export class BridgeActors {
 
   #interfereWith(known: TrackedIntent, random: SeededRandom): boolean {
     const origin = this.#originOf(known);
-    const kind = random.pick(["burn", "burn", "burnTwice", "receive", "receive", "grain"] as readonly Interference[]);
-    if (kind === "grain") {
-      this.#trace(`sends a grain to ${known.row.id.slice(0, 8)}`);
+    const kind = random.pick([
+      "burn",
+      "burn",
+      "burnTwice",
+      "receive",
+      "receive",
+      "smallBurn",
+    ] as readonly Interference[]);
+    if (kind === "smallBurn") {
+      this.#trace(`sends a small burn to ${known.row.id.slice(0, 8)}`);
       const calls = [{ to: known.row.payout_token, data: tokenCalls.transfer(known.row.inbox_address, 1n) }];
       known.chain.chain.send({ from: payerAddress(random.between(0, 11)), calls });
       return true;

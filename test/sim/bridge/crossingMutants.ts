@@ -47,8 +47,8 @@ const planted: readonly Mutant[] = [
     patches: [
       {
         path: "src/settlement/observe/sweepObservation.ts",
-        search: "await refreshRests(tx, [...this.#inboxes.values()]);",
-        replace: "await refreshRests(tx, []);",
+        search: "await refreshRemainders(tx, [...this.#inboxes.values()]);",
+        replace: "await refreshRemainders(tx, []);",
       },
     ],
   },

@@ -159,7 +159,7 @@ async function findMintOutlook({ providers }: SenderContext, transmitter: Hex, i
     return { kind: result.grossUnits > 0n ? "moves" : "received" };
   }
   // A receipt that fails reverts nothing: the transmitter itself tells why. Other money in the inbox is not this
-  // crossing's: anybody can send a grain, and every one would buy a transaction that receives nothing.
+  // crossing's: anybody can send a small burn, and every one would buy a transaction that receives nothing.
   const args = [item.message as Hex, item.attestation as Hex] as const;
   try {
     const receive = encodeFunctionData({ abi, functionName: "receiveMessage", args });

@@ -5,7 +5,7 @@ import type { ChainEstimates, Config } from "../../../config/config.ts";
 import { dustDeposit } from "../../../deposit/listDeposits.ts";
 import type { ShownDeposit } from "../../../deposit/deposit.ts";
 import { intentRecordWithRoutes } from "../../../intent/intentRecord.ts";
-import { findPayoutWay } from "../../../intent/routes/payoutWay.ts";
+import { findPayoutPath } from "../../../intent/routes/payoutPath.ts";
 import type { PinnedRoute } from "../../../intent/routes/routeSet.ts";
 import type { IntentRow } from "../../../intent/store.ts";
 import { payoutChain } from "../../../intent/payoutAsset.ts";
@@ -220,7 +220,7 @@ function listInboxes({ intent, inboxes }: StateRow, { catalog, config, routes }:
     caip10: caip10(chain, address),
     originIds: catalog.assets
       .filter((asset) => asset.isOrigin && asset.chain === chain)
-      .filter((asset) => (token === "" ? findPayoutWay(intent, routes, asset) !== undefined : asset.token === token))
+      .filter((asset) => (token === "" ? findPayoutPath(intent, routes, asset) !== undefined : asset.token === token))
       .map((asset) => caip19(asset.chain, asset.token)),
     isPayoutInbox: index === 0,
     paymentRequestUrl: namespaceOf(chain) === "solana" ? `${config.baseUrl}/c/${intent.id}/solana-pay` : null,

@@ -4,7 +4,7 @@ import type { Tx } from "../../db/database.ts";
 import type { IntentRow } from "../../intent/store.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import {
-  markBridgedAway,
+  markSweptByBridge,
   markLanded,
   splitSweep,
   sweepKey,
@@ -17,7 +17,7 @@ import { shareSweep, type Mint } from "../shareSweep.ts";
 
 // A provider may omit a mint. The sweep that moved it then lands as the inbox's own until the mint is known.
 
-export type OwnCorrection = { before: SettlementRow; after: Settlement };
+export type LandingCorrection = { before: SettlementRow; after: Settlement };
 
 type SweepsWithMints = {
   chain: Caip2;
@@ -33,10 +33,10 @@ type SweepsWithMints = {
  * Locks the settlements of the inboxes' own deposits that landed with these sweeps, and returns those whose share is
  * another now.
  */
-export async function listOwnCorrections(
+export async function listLandingCorrections(
   tx: Tx,
   { chain, sweeps, intents, mintsOf, at }: SweepsWithMints,
-): Promise<OwnCorrection[]> {
+): Promise<LandingCorrection[]> {
   const names = sweeps.map((sweep) => ({
     intent_id: sweep.intentId,
     token: sweep.token,
@@ -55,7 +55,7 @@ export async function listOwnCorrections(
     if (sweep === undefined || intent === undefined) return [];
     const split = splitSweep(sweep, intent);
     const { own } = shareSweep(split, mintsOf.get(key) ?? []);
-    if (own === undefined) return [{ before, after: markBridgedAway(before, at) }];
+    if (own === undefined) return [{ before, after: markSweptByBridge(before, at) }];
     if (own.netUnits === before.net_units && own.feeUnits === before.fee_units) return [];
     const isRescued = split.otherRecipientUnits !== 0n;
     return [{ before, after: markLanded(before, sweep, { share: own, isRescued, at }) }];
@@ -67,7 +67,7 @@ const NOWHERE = { blockNumber: -1n, place: -1n };
 /** Releases the deposits of settlements that are taken back. */
 export async function releaseDeposits(
   tx: Tx,
-  { chain, corrections }: { chain: Caip2; corrections: readonly OwnCorrection[] },
+  { chain, corrections }: { chain: Caip2; corrections: readonly LandingCorrection[] },
 ): Promise<void> {
   const ranges = corrections
     .filter(({ after }) => after.status === "failed")

@@ -4,7 +4,7 @@ import type { Caip2 } from "../../kernel/caip.ts";
 import { routesFrom, type PinnedRoute } from "./routeSet.ts";
 
 /** How deposits in an asset reach the payout of an intent. */
-export type PayoutWay = {
+export type PayoutPath = {
   decimals: number;
   /** The smallest deposit that counts on its own, in the asset's smallest units. */
   minimumUnits: bigint;
@@ -18,14 +18,14 @@ type Payout = Pick<
 >;
 
 /**
- * The way of an asset to the payout: none for the payout asset itself, or a pinned route. Undefined for any other
+ * The path of an asset to the payout: none for the payout asset itself, or a pinned route. Undefined for any other
  * asset.
  */
-export function findPayoutWay(
+export function findPayoutPath(
   intent: Payout,
   routes: readonly PinnedRoute[],
   asset: { chain: Caip2; token: string },
-): PayoutWay | undefined {
+): PayoutPath | undefined {
   if (isPayoutAsset(intent, asset))
     return { decimals: intent.payout_decimals, minimumUnits: intent.minimum_units, isBridged: false };
   const [route] = routesFrom(routes, asset);

@@ -2,7 +2,7 @@ import { sql, type Selectable } from "kysely";
 import type { Db, Tx } from "../../db/database.ts";
 import { isDue } from "../../db/due.ts";
 import { array } from "../../db/parameters.ts";
-import type { AwaitedBurnTable } from "../watchTables.ts";
+import type { UnmatchedMintTable } from "../watchTables.ts";
 import { addMs } from "../../kernel/clock.ts";
 import type { MovementRow } from "../movement.ts";
 
@@ -10,17 +10,17 @@ import type { MovementRow } from "../movement.ts";
 // The bridge station looks for the burns of those that
 // no crossing names.
 
-export type AwaitedBurn = Selectable<AwaitedBurnTable> & Pick<MovementRow, "intent_id" | "inbox">;
+export type UnmatchedMint = Selectable<UnmatchedMintTable> & Pick<MovementRow, "intent_id" | "inbox">;
 
 /** A crossing's proof is stored before its mint, or soon after a stranger's. */
 const MATCHED_AFTER_MS = 60_000;
 /** The longest pause between two searches, in milliseconds. */
-export const AWAITED_WAIT_MS_MAX = 3_600_000;
+export const UNMATCHED_WAIT_MS_MAX = 3_600_000;
 
-const due = (at: Date) => isDue("next_at", { now: at, waitMsMax: AWAITED_WAIT_MS_MAX });
+const due = (at: Date) => isDue("next_at", { now: at, waitMsMax: UNMATCHED_WAIT_MS_MAX });
 
 /** Notes the mints among recorded movements, also those that are gone. A known one stays as it is. */
-export async function noteMints(tx: Tx, movements: readonly MovementRow[], at: Date): Promise<void> {
+export async function insertUnmatchedMints(tx: Tx, movements: readonly MovementRow[], at: Date): Promise<void> {
   const mints = movements.filter(({ direction, explained_by }) => direction === "in" && explained_by !== null);
   if (mints.length === 0) return;
   const next_at = addMs(at, MATCHED_AFTER_MS);
@@ -40,11 +40,11 @@ export async function noteMints(tx: Tx, movements: readonly MovementRow[], at: D
  * Takes the mint of a bridge's chain that has been due for the longest time, so that no other process searches for its
  * burn meanwhile.
  */
-export async function claimAwaitedBurn(
+export async function claimUnmatchedMint(
   db: Db,
   { bridge, at, claimedUntil }: { bridge: string; at: Date; claimedUntil: Date },
-): Promise<AwaitedBurn | undefined> {
-  const { rows } = await sql<AwaitedBurn>`/* named: claim_awaited_burn */
+): Promise<UnmatchedMint | undefined> {
+  const { rows } = await sql<UnmatchedMint>`/* named: claim_awaited_burn */
     update awaited_burn set next_at = ${claimedUntil}
     from movement as mint
     where awaited_burn.mint_id = (
@@ -60,7 +60,7 @@ export async function claimAwaitedBurn(
  */
 export async function writeBurnSearch(
   db: Db,
-  { mint_id }: Pick<AwaitedBurn, "mint_id">,
+  { mint_id }: Pick<UnmatchedMint, "mint_id">,
   progress: {
     searchedNumber: bigint | null;
     lowestNumber: bigint;
@@ -84,7 +84,7 @@ export async function writeBurnSearch(
 }
 
 /** Postpones mints that crossings name, or that open burns may explain. */
-export async function postponeAwaitedBurns(db: Db, mintIds: readonly bigint[], at: Date): Promise<void> {
+export async function postponeUnmatchedMints(db: Db, mintIds: readonly bigint[], at: Date): Promise<void> {
   if (mintIds.length === 0) return;
   await sql`
     update awaited_burn set next_at = ${addMs(at, MATCHED_AFTER_MS)}, unexplained_since = ${at}
@@ -100,7 +100,7 @@ export async function writeSuspended(tx: Tx, mintIds: readonly bigint[], suspend
 }
 
 /** Forgets mints whose crossings have landed, or which the chain no longer shows. */
-export async function deleteAwaitedBurns(db: Db["root"] | Tx, mintIds: readonly bigint[]): Promise<void> {
+export async function deleteUnmatchedMints(db: Db["root"] | Tx, mintIds: readonly bigint[]): Promise<void> {
   if (mintIds.length === 0) return;
   await sql`delete from awaited_burn where mint_id = any(${array(mintIds, "int8")})`.execute(db);
 }

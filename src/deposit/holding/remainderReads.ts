@@ -26,7 +26,7 @@ const IS_AFTER_LAST = sql<boolean>`(movement.block_number, movement.place) > (la
  * SQL for what the last transfer out of an inbox left in it: what the ledger shows, moved to the place of that transfer.
  * So it reads only the movements between the newest booked block and that place, in the one direction or the other.
  */
-export const lastRestOf = (holding: RawBuilder<unknown>) => sql`
+export const lastRemainderOf = (holding: RawBuilder<unknown>) => sql`
   select last.block_number, last.place, last.seen_at, greatest(0, (
       select coalesce(sum(balance_units), 0) from ledger_balance
       where holder = 'inbox:' || ${holding}.intent_id and asset = ${assetSql(sql`${holding}.chain`, sql`${holding}.token`)})
@@ -57,7 +57,7 @@ const UNCOUNTED_BEFORE = sql`
         and ${IS_UNDECIDED} and deposit.block_number <= newer.block_number), 0) end`;
 
 /** SQL for the counted part of what a sweep left in the inbox of `holding`. A sweep takes what came first. */
-export const COUNTED_REST = sql`
+export const COUNTED_REMAINDER = sql`
   select greatest(0, holding.rest_units - newer.uncounted_units
     - least(greatest(0, holding.rest_units - newer.units), ${UNCOUNTED_BEFORE})) as units
   from (select count(*) as count, coalesce(sum(arrival.amount_units), 0) as units, min(arrival.block_number) as block_number,
@@ -79,6 +79,6 @@ export const COUNTED_REST = sql`
  * SQL for whether a holding's money is only what a sweep left, and something unreadable names its inbox. No deposit
  * shows a rest: it is the difference of what is recorded, and wrong while not everything is. So it waits.
  */
-export const IS_DOUBTFUL_REST = sql<boolean>`
+export const IS_DOUBTFUL_REMAINDER = sql<boolean>`
   (holding.rest_counted_units > 0 and holding.rest_counted_units = holding.unswept_units
     and ${isNamedByUnreadable("holding")})`;
