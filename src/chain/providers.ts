@@ -251,7 +251,7 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
     const leftOut = new Set<string>();
     for (let repeats = 0; ; repeats += 1) {
       try {
-        return await this.#runOnce(slots, work);
+        return await this.#tryInOrder(slots, work);
       } catch (error) {
         const unreadable = error instanceof ProviderFailed ? error.unreadable : [];
         // What the request needs itself cannot be left out.
@@ -263,7 +263,7 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
     }
   }
 
-  async #runOnce<T>(slots: readonly ProviderSlot<Reader>[], work: (reader: Reader) => Promise<T>): Promise<T> {
+  async #tryInOrder<T>(slots: readonly ProviderSlot<Reader>[], work: (reader: Reader) => Promise<T>): Promise<T> {
     let failure: unknown;
     for (const slot of slots) {
       try {
