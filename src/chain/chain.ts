@@ -4,6 +4,12 @@ import type { Providers } from "./providers.ts";
 import type { ChainReader } from "./reader.ts";
 import type { ChainSender } from "./sender.ts";
 
+/**
+ * How deposits are found. `blocks`: blocks list what moved. `balances`: providers cannot list that, so the balances of
+ * inboxes show it, and readers have `holdings`.
+ */
+export type Detection = "blocks" | "balances";
+
 /** One chain for the service, created by its kind: src/chain/evm/openEvmChain.ts for EVM chains. */
 export type Chain = {
   readonly caip2: Caip2;
@@ -17,6 +23,7 @@ export type Chain = {
    */
   readonly payerReader?: ChainReader;
   readonly sender: ChainSender;
+  readonly detection: Detection;
   /**
    * What differs from the network's entry in the catalogue, one sentence each; undefined for a network that is not in
    * it. Absent on kinds of chains that compare nothing. Throws ProviderFailed.
@@ -25,11 +32,3 @@ export type Chain = {
   /** Providers that push new heads; often empty. */
   readonly feeds: readonly HeadFeed[];
 };
-
-/**
- * Whether deposits are found by the balances of inboxes, because providers cannot list what moved. See
- * ChainReader.holdings.
- */
-export function isReadByAccounts({ readers }: Pick<Chain, "readers">): boolean {
-  return readers.some((reader) => reader.holdings !== undefined);
-}

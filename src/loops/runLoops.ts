@@ -1,4 +1,4 @@
-import { isReadByAccounts, type Chain } from "../chain/chain.ts";
+import type { Chain } from "../chain/chain.ts";
 import { hasRole } from "../config/operate/roles.ts";
 import type { World } from "../world.ts";
 import { verifyDepositsLoop } from "./chain/verifyDepositsLoop.ts";
@@ -98,7 +98,7 @@ function watchChainLoops(world: World, chain: Chain): Loop[] {
     scanHintedInboxesLoop(world, chain),
     retryUnreadableLoop(world, chain),
     recordPostponedLoop(world, chain),
-    ...(isReadByAccounts(chain) ? followAccountsLoops(world, chain) : [reconcileBalancesLoop(world, chain)]),
+    ...(chain.detection === "balances" ? followAccountsLoops(world, chain) : [reconcileBalancesLoop(world, chain)]),
     processDepositsLoop(world, chain),
     sumDustLoop(world, chain),
     verifyDepositsLoop(world, chain),

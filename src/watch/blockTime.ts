@@ -72,7 +72,7 @@ export const DEEPEST_REORG: BlockSpan = { ms: 1_024_000, min: 512, max: 8_192 };
  * one request.
  */
 export function nearBlocks(world: Omit<BlockTimeWorld, "clock">, chain: Chain): bigint {
-  return chain.readers.some((reader) => reader.holdings !== undefined) ? 0n : blocksIn(world, chain, NEAR_HEAD);
+  return chain.detection === "balances" ? 0n : blocksIn(world, chain, NEAR_HEAD);
 }
 
 /**

@@ -46,7 +46,14 @@ export async function openLocalSolanaChain(): Promise<SettlingChainUnderTest> {
   };
   return {
     reader,
-    chain: { caip2: chain, readers: [reader], providers, sender: new SolanaSender(context), feeds: [] },
+    chain: {
+      caip2: chain,
+      detection: "balances",
+      readers: [reader],
+      providers,
+      sender: new SolanaSender(context),
+      feeds: [],
+    },
     config: {
       ...TEST_CHAIN_CONFIG,
       tokens: [{ ...USDC, slug: "usdc", tokenProgram: USDC.program, minimumUnits: 0n, isOrigin: true, isRail: true }],

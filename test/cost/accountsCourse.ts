@@ -81,7 +81,7 @@ function readByAccounts({ world, chain, nodes }: ScriptedRoad, surplus: Readonly
   });
   if (first === undefined) throw new Error("the road has no provider");
   const readers = [first, ...others] as const;
-  return { ...chain, readers, providers: new Providers(readers, world) };
+  return { ...chain, detection: "balances", readers, providers: new Providers(readers, world) };
 }
 
 async function restartPass({ road: { world } }: CostWorld, { caip2 }: Chain): Promise<void> {

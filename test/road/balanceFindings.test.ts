@@ -22,7 +22,7 @@ test("doctor and alarms show the last comparison of all inboxes, and what differ
     const world = { db, clock, config, memory: new ProcessMemory() } as unknown as World;
     const findings = async () => (await checkBalances(world)).map(({ verdict, found }) => `${verdict} ${found}`);
     deepEqual(await findings(), [], "no process has compared yet");
-    await insertPasses(db, { chain: CHAIN, at: now });
+    await insertPasses(db, { chain: CHAIN, at: now, detection: "blocks" });
     deepEqual(await findings(), ["ok no difference, the first comparison of all inboxes has compared 0"]);
     for (let count = 0; count < 4; count += 1) {
       const until = new Date(now.getTime() + 60_000);

@@ -82,7 +82,8 @@ export function openTestChain(chain: TestChain, ...overrides: readonly NodeOverr
   const [first, ...others] = nodes;
   if (!first) throw new Error("the chain has no provider");
   const gasAccount = openGasAccount(`0x${"11".repeat(32)}`);
-  return createEvmChain({ nodes: [first, ...others], gasAccount }, { clock: systemClock, log });
+  const opened = createEvmChain({ nodes: [first, ...others], gasAccount }, { clock: systemClock, log });
+  return { ...opened, detection: nodes.some((node) => node.holdings !== undefined) ? "balances" : "blocks" };
 }
 
 function overrideNode(chain: TestChain, override: NodeOverride): EvmNode {

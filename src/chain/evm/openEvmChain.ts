@@ -84,5 +84,5 @@ export function createEvmChain(parts: EvmChainParts, world: EvmChainWorld): Chai
   const providers = new EvmProviders(nodes, world);
   const sender = new EvmSender(createSenderContext(providers, gasAccount, options));
   const findDifferences = () => findNetworkDifferences(providers, tokens);
-  return { caip2: providers.caip2, readers: nodes, providers, sender, feeds, findDifferences };
+  return { caip2: providers.caip2, detection: "blocks", readers: nodes, providers, sender, feeds, findDifferences };
 }

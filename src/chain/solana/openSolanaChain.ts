@@ -27,5 +27,6 @@ export function openSolanaChain(config: SolanaChainConfig, world: { clock: Timer
   const context = createSenderContext(providers, options);
   const feeds = (config.wsUrls ?? []).map((wsUrl) => openSlotFeed({ wsUrl, clock: world.clock }));
   const payerReader = new Providers(openReaders(), world);
-  return { caip2, readers: nodes, providers, payerReader, sender: new SolanaSender(context), feeds };
+  const sender = new SolanaSender(context);
+  return { caip2, detection: "balances", readers: nodes, providers, payerReader, sender, feeds };
 }

@@ -1,4 +1,4 @@
-import { isReadByAccounts, type Chain } from "../../chain/chain.ts";
+import type { Chain } from "../../chain/chain.ts";
 import { findWatchedChain } from "../../catalog/catalog.ts";
 import { verifyChain } from "../../chain/verifyChain.ts";
 import { viewedAccountsTopic, watchTopic } from "../../watch/wakes.ts";
@@ -19,7 +19,7 @@ export function watchChainLoop(world: World, chain: Chain): Loop {
       if (config && !isVerified) isVerified = (await verifyChain(config, chain)) === "verified";
       const { isBehind } = await watchChain(world, chain);
       // What a new block changed may be looked at.
-      if (isReadByAccounts(chain) && !isBehind) world.wake.notify(viewedAccountsTopic(chain));
+      if (chain.detection === "balances" && !isBehind) world.wake.notify(viewedAccountsTopic(chain));
       return isBehind;
     },
   };

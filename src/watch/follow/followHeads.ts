@@ -1,5 +1,5 @@
 import { watchedTokens } from "../../catalog/catalog.ts";
-import { isReadByAccounts, type Chain } from "../../chain/chain.ts";
+import type { Chain } from "../../chain/chain.ts";
 import { perChain } from "../perChain.ts";
 import { ProviderFailed, type BlockRef, type ChainReader } from "../../chain/reader.ts";
 import {
@@ -174,7 +174,7 @@ function assertSame(reader: ChainReader, head: BlockRef, block: BlockRef | undef
  */
 export function enqueueHead(world: Pick<WatchWorld, "clock" | "wake" | "memory">, chain: Chain, head: BlockRef): void {
   const { heads } = pushedHeads(world, chain);
-  if (isReadByAccounts(chain)) {
+  if (chain.detection === "balances") {
     // A block of its own shows no deposit. Polls are quick enough where nobody waits.
     if (viewing(world, chain).isViewed) world.wake.notify(watchTopic(chain));
     return;

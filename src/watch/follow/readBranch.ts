@@ -1,3 +1,4 @@
+import type { Detection } from "../../chain/chain.ts";
 import { ChainMismatch } from "../../chain/providers.ts";
 import { ProviderFailed, type BlockRef, type ChainReader, type Transfer } from "../../chain/reader.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
@@ -36,6 +37,7 @@ export type Branch =
 export type BranchQuery = {
   chain: Caip2;
   cursor: KnownBlock;
+  detection: Detection;
   /** The provider's newest block, where it has just told it. */
   head?: BlockRef | undefined;
   tokens: readonly string[];
@@ -62,8 +64,8 @@ export async function readBranch(reader: ChainReader, query: BranchQuery): Promi
   if (together) return together;
   const ancestor = follows ? cursor : await findCommonAncestor(reader, query);
   const isGap = head.number - ancestor.number > query.near;
-  if (isGap && reader.holdings !== undefined) await assertFollows(reader, { ancestor, head });
-  if (isGap && (reader.holdings !== undefined || !isShallowReorg(head, ancestor, cursor))) {
+  if (isGap && query.detection === "balances") await assertFollows(reader, { ancestor, head });
+  if (isGap && (query.detection === "balances" || !isShallowReorg(head, ancestor, cursor))) {
     return { kind: "gap", head, ancestor };
   }
   const isReorg = ancestor.number < cursor.number;

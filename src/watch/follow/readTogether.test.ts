@@ -33,6 +33,7 @@ describe("new blocks near the head", () => {
   const read = (reader: JsonRpcNode, cursor: KnownBlock, transfersSeen: unknown[] = []): Promise<Branch> =>
     readBranch(reader, {
       chain: chain.caip2,
+      detection: "blocks",
       cursor,
       tokens: [chain.usdc.address],
       near: 32n,
@@ -120,6 +121,7 @@ describe("new blocks near the head", () => {
     const replaced = { number: cursor.number, hash: `0x${"ef".repeat(32)}` };
     const branch = await readBranch(node, {
       chain: chain.caip2,
+      detection: "blocks",
       cursor: replaced,
       tokens: [chain.usdc.address],
       near: 32n,

@@ -91,6 +91,7 @@ type PolledBranch = { branch: Branch; provider: string; told: ToldHeads | undefi
 async function pollBranch(world: WatchWorld, chain: Chain, cursor: CursorRow): Promise<PolledBranch> {
   const query: BranchQuery = {
     chain: chain.caip2,
+    detection: chain.detection,
     cursor,
     tokens: watchedTokens(world.catalog, chain.caip2),
     near: nearBlocks(world, chain),

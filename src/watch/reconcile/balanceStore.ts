@@ -1,4 +1,5 @@
 import { sql, type Selectable } from "kysely";
+import type { Detection } from "../../chain/chain.ts";
 import type { Db } from "../../db/database.ts";
 import { array } from "../../db/parameters.ts";
 import type { BalanceDifferenceTable, BalancePassTable, PassScope } from "./balanceTables.ts";
@@ -12,22 +13,23 @@ export type BalancePass = Selectable<BalancePassTable>;
 export type BalanceDifference = Selectable<BalanceDifferenceTable>;
 
 const COMPARED_SCOPES: readonly PassScope[] = ["moved", "created", "viewed", "all"];
-const ACCOUNT_SCOPES: readonly PassScope[] = ["viewed", "all", "other_tokens", "settled"];
+const SCOPES: Readonly<Record<Detection, readonly PassScope[]>> = {
+  blocks: COMPARED_SCOPES,
+  balances: ["viewed", "all", "other_tokens", "settled"],
+};
 
 /** Pause after a search that explained nothing: an hour on the first day, then a day. */
 const RESEARCH_MS = 3_000_000;
 /** The longest pause of a pass or a search. */
 const PAUSE_MS_MAX = 25 * 3_600_000;
 
-/** `isReadByAccounts`: see the chain. */
 export async function insertPasses(
   db: Db,
-  { chain, at, isReadByAccounts = false }: { chain: Caip2; at: Date; isReadByAccounts?: boolean },
+  { chain, at, detection }: { chain: Caip2; at: Date; detection: Detection },
 ): Promise<void> {
-  const scopes = isReadByAccounts ? ACCOUNT_SCOPES : COMPARED_SCOPES;
   await db.root
     .insertInto("balance_pass")
-    .values(scopes.map((scope) => ({ chain, scope, started_at: at, next_at: at })))
+    .values(SCOPES[detection].map((scope) => ({ chain, scope, started_at: at, next_at: at })))
     .onConflict((conflict) => conflict.columns(["chain", "scope"]).doNothing())
     .execute();
 }

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { watchedTokens } from "../../catalog/catalog.ts";
-import { isReadByAccounts, type Chain } from "../../chain/chain.ts";
+import type { Chain } from "../../chain/chain.ts";
 import { ProviderFailed, type ChainReader, type Holdings } from "../../chain/reader.ts";
 import type { Db } from "../../db/database.ts";
 import { array } from "../../db/parameters.ts";
@@ -48,7 +48,7 @@ export async function compareInboxes(
   chain: Chain,
   { inboxes, preferred, isReverse = false, tokens = "own" }: ComparedInboxes,
 ): Promise<Comparison> {
-  if (isReadByAccounts(chain)) return compareNow(world, chain, { inboxes, isReverse, tokens });
+  if (chain.detection === "balances") return compareNow(world, chain, { inboxes, isReverse, tokens });
   const cursor = await findCursor(world.db, chain.caip2);
   const blocks = cursor === undefined ? [] : await listComparableBlocks(world.db, cursor);
   let failure: ProviderFailed | undefined;

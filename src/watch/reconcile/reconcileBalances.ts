@@ -1,4 +1,4 @@
-import { isReadByAccounts, type Chain } from "../../chain/chain.ts";
+import type { Chain } from "../../chain/chain.ts";
 import { perChain } from "../perChain.ts";
 import { addMs } from "../../kernel/clock.ts";
 import type { WatchWorld } from "../watchWorld.ts";
@@ -121,7 +121,7 @@ export async function preparePasses(world: WatchWorld, chain: Chain): Promise<vo
   await insertPasses(world.db, {
     chain: chain.caip2,
     at: world.clock.now(),
-    isReadByAccounts: isReadByAccounts(chain),
+    detection: chain.detection,
   });
 }
 

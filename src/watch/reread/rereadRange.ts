@@ -1,5 +1,5 @@
 import { watchedTokens } from "../../catalog/catalog.ts";
-import { isReadByAccounts, type Chain } from "../../chain/chain.ts";
+import type { Chain } from "../../chain/chain.ts";
 import { perChain } from "../perChain.ts";
 import { ProviderFailed, type BlockRange, type ChainReader, type TransactionProof } from "../../chain/reader.ts";
 import { trackConsistency } from "../providers/trackConsistency.ts";
@@ -266,7 +266,7 @@ function transferContent({ blockHash, place, amountUnits, counterparty, batch }:
 
 function logKeptMovements(world: WatchWorld, chain: Chain, kept: number): void {
   // Where deposits are found by balances, no list of a range has them, and their proofs are the second reading.
-  if (kept > 0 && !isReadByAccounts(chain))
+  if (kept > 0 && chain.detection !== "balances")
     world.log.warn(
       { chain: chain.caip2, kept },
       "a provider omitted transfers of final blocks, although their proofs exist",

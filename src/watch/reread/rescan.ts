@@ -90,7 +90,13 @@ async function rescanInboxes(
   if (inboxes.length === 0) return { chain: chain.caip2, outcome: "read", recorded: [] };
   const range = { fromBlock, toBlock: cursor.number };
   const transfers = await chain.providers.run(async (reader) => {
-    const read = await readInboxTransfers(reader, { range, tokens, inboxes, requestsMax: REQUESTS_MAX });
+    const read = await readInboxTransfers(reader, {
+      detection: chain.detection,
+      range,
+      tokens,
+      inboxes,
+      requestsMax: REQUESTS_MAX,
+    });
     if (read.nextBlock === undefined) return read.transfers;
     throw new ProviderFailed("range_too_large", `${reader.name} accepts too few blocks per request`);
   });

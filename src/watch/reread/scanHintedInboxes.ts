@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { isReadByAccounts, type Chain } from "../../chain/chain.ts";
+import type { Chain } from "../../chain/chain.ts";
 import { perChain } from "../perChain.ts";
 import type { ProviderFailed } from "../../chain/reader.ts";
 import { array } from "../../db/parameters.ts";
@@ -52,7 +52,7 @@ export async function scanHintedInboxes(world: WatchWorld, chain: Chain, signal?
   await world.clock.sleep(Math.max(0, scans.scannedAtMs + SCAN_INTERVAL_MS - world.clock.monotonicMs()), signal);
   if (signal?.aborted) return false;
   scans.scannedAtMs = world.clock.monotonicMs();
-  if (isReadByAccounts(chain)) {
+  if (chain.detection === "balances") {
     viewing(world, chain).isViewed = true;
     world.wake.notify(viewedAccountsTopic(chain));
     return false;

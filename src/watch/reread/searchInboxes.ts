@@ -34,7 +34,7 @@ export async function searchInboxes(
   const tokens = watchedTokens(world.catalog, chain.caip2);
   const range = { fromBlock, toBlock: cursor.number };
   const { transfers, nextBlock } = await chain.providers.run((reader) =>
-    readInboxTransfers(reader, { range, tokens, inboxes, requestsMax: REQUESTS_MAX }),
+    readInboxTransfers(reader, { detection: chain.detection, range, tokens, inboxes, requestsMax: REQUESTS_MAX }),
   );
   const recorded = await recordFound(world, chain, { transfers, immutableUpTo: NO_BLOCK });
   return { recorded, nextBlock };
@@ -46,7 +46,7 @@ export async function searchInboxes(
  */
 export async function findFirstBlock(world: RescanWorld, chain: Chain, sinceMs: number): Promise<bigint> {
   const cursor = await findCursor(world.db, chain.caip2);
-  if (cursor === undefined || chain.readers.some((reader) => reader.holdings !== undefined)) return 0n;
+  if (cursor === undefined || chain.detection === "balances") return 0n;
   const sinceS = Math.floor(sinceMs / 1_000);
   let [low, high] = [0n, cursor.number];
   while (low < high) {

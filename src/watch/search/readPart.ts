@@ -1,3 +1,4 @@
+import type { Detection } from "../../chain/chain.ts";
 import type { BlockRange, ChainReader, ProviderFailed, Transfer } from "../../chain/reader.ts";
 import { lowestOf } from "../../kernel/extremes.ts";
 import { isRangeTooLarge } from "./rangeSize.ts";
@@ -45,6 +46,7 @@ export function shorterPart(blocks: bigint, { suggestion }: ProviderFailed): big
 const RANGE_BLOCKS_START = 10_000n;
 
 type InboxesQuery = {
+  detection: Detection;
   range: BlockRange;
   tokens: readonly string[];
   inboxes: readonly string[];
@@ -54,11 +56,11 @@ type InboxesQuery = {
 /** The transfers of inboxes in a range, part after part. `nextBlock`: where the next call begins; undefined at the end. */
 export async function readInboxTransfers(
   reader: ChainReader,
-  { range, tokens, inboxes, requestsMax }: InboxesQuery,
+  { detection, range, tokens, inboxes, requestsMax }: InboxesQuery,
 ): Promise<{ transfers: Transfer[]; nextBlock: bigint | undefined }> {
   const transfers: Transfer[] = [];
-  // Where a chain is read by accounts, the transactions of an inbox are listed, whatever the range.
-  let blocks = reader.holdings === undefined ? RANGE_BLOCKS_START : range.toBlock + 1n;
+  // Where balances show deposits, the transactions of an inbox are listed, whatever the range.
+  let blocks = detection === "blocks" ? RANGE_BLOCKS_START : range.toBlock + 1n;
   let next = range.fromBlock;
   const shorten = (refused: bigint, refusal: ProviderFailed) => (blocks = shorterPart(refused, refusal));
   for (let requests = 0; next <= range.toBlock && requests < requestsMax; requests += 1) {

@@ -68,6 +68,7 @@ async function measure(providers: number): Promise<RequestReport> {
       const newBlocks = await count(() =>
         readBranch(node, {
           chain: chain.caip2,
+          detection: "blocks",
           cursor,
           tokens: [road.chain.usdc.address],
           near: NEAR,

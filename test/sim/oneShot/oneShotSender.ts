@@ -30,6 +30,7 @@ export function createOneShotChain(
   const providers = new Providers(nodes, world);
   return {
     caip2: providers.caip2,
+    detection: nodes[0].holdings === undefined ? "blocks" : "balances",
     readers: nodes,
     providers,
     sender: new OneShotSender(providers, payer),
