@@ -10,10 +10,10 @@ const WATCHED = createCodebase([
     `import { apply as write } from "./apply.ts";
 import { log } from "./log.ts";
 export async function follow(world: World, chain: Chain): Promise<void> {
-  await write(world, { chain, at: 1 });
+  await write(world, chain, { at: 1 });
   log(chain.caip2);
   // apply(world) of a comment is no call.
-  await write(world, { chain, at: 2 });
+  await write(world, chain, { at: 2 });
 }
 export function name(chain: Chain): string {
   return chain.caip2;
@@ -28,12 +28,12 @@ class Queue {
     name(chain);
   }
 }
-export function apply(world: World, { chain, at }: { chain: Chain; at: number }): void {
+export function apply(world: World, chain: Chain, { at }: { at: number }): void {
   new Queue(chain);
 }
 `,
   ],
-  ["src/watch/log.ts", "export function log(text: { chain: string }): void {}\n"],
+  ["src/watch/log.ts", "export function log({ chain }: { chain: string }): void {}\n"],
 ]);
 
 describe("a walk over calls", () => {

@@ -74,7 +74,7 @@ function closingParenthesis(text: string, from: number): number {
   return text.length;
 }
 
-/** The names before the types, those of a destructured object included. */
+/** The names before the types. The members of a destructured object are none: they are part of an argument. */
 function parameterNames(text: string): string[] {
   const names: string[] = [];
   let [depth, isType] = [0, false];
@@ -83,7 +83,7 @@ function parameterNames(text: string): string[] {
     else if (")}]>".includes(token)) depth -= 1;
     else if (depth === 0 && token === ":") isType = true;
     else if (depth === 0 && token === ",") isType = false;
-    else if (!isType && /^[A-Za-z_$]/.test(token)) names.push(token);
+    else if (depth === 0 && !isType && /^[A-Za-z_$]/.test(token)) names.push(token);
   }
   return names;
 }
