@@ -102,6 +102,7 @@ async function searchRange(
     read: (reader) => readInbox(reader, { range, tokens, inbox }),
     from: "each",
     required: { in: 1, out: twoProviders(chain) },
+    parties: [inbox],
     skipsRecorded: true,
   });
   logOmitted(world, chain, { recorded, omitting });

@@ -13,13 +13,14 @@ type PartOptions = {
   shorten?: (blocks: bigint, refusal: ProviderFailed) => bigint | undefined;
 };
 
-/** Reads the longest part of a range that is accepted. Undefined when even a short one is refused. */
+/** Reads the longest part of a range that is accepted. Undefined when even a short one is refused, or when it is empty. */
 export async function readPart<T>(
   { fromBlock, toBlock }: BlockRange,
   { end, blocks, attemptsMax, shorten = shorterPart }: PartOptions,
   read: (part: BlockRange) => Promise<T>,
 ): Promise<{ part: BlockRange; answer: T } | undefined> {
   const whole = toBlock - fromBlock + 1n;
+  if (whole < 1n) return undefined;
   let size = lowestOf(blocks ?? whole, whole);
   for (let attempts = 0; attempts < attemptsMax; attempts += 1) {
     const part =

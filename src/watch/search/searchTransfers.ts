@@ -38,7 +38,7 @@ export type TransferSearch = {
   /** Which providers read: the first or the last that answers, one of them by its name, or each. */
   from: "first" | "last" | "each" | { provider: string };
   required: RequiredReports;
-  /** The searched inboxes, where `read` asks for some only. What they pay each other is no arrival from outside. */
+  /** The searched inboxes, where `read` asks for some only. What they pay each other needs the reports of what leaves. */
   parties?: readonly string[];
   /** Whether places that hold a recorded movement are left out. */
   skipsRecorded?: boolean;
@@ -104,9 +104,9 @@ function contentOf(candidate: InboxTransfer): string {
 }
 
 function isEnough({ required, parties = [] }: TransferSearch, candidate: InboxTransfer, reports: number): boolean {
-  if (candidate.direction === "out") return required.out !== undefined && reports >= required.out;
-  const isFromParty = required.out === undefined && parties.includes(candidate.counterparty);
-  return !isFromParty && reports >= required.in;
+  const isLeaving = candidate.direction === "out" || parties.includes(candidate.counterparty);
+  const needed = isLeaving ? required.out : required.in;
+  return needed !== undefined && reports >= needed;
 }
 
 async function withoutRecorded(
