@@ -11,6 +11,7 @@ import type { TestChain } from "../../../test/support/chain.ts";
 import { insertIntent } from "../../../test/support/intents.ts";
 import { setUpWatchTests, startWatcher, movementsOf } from "../../../test/support/watcher.ts";
 import { recheckSuspectBlocks, recheckQueue } from "./recheckSuspectBlocks.ts";
+import { searchTransfers, twoProviders } from "../search/searchTransfers.ts";
 import { scanHintedInboxes } from "./scanHintedInboxes.ts";
 
 // A deposit from one provider counts only when others confirm it. A movement out would make its settlement look landed
@@ -24,22 +25,20 @@ describe("transfers added by one of several providers", () => {
   const FABRICATED_TX = `0x${"ab".repeat(32)}`;
 
   /** Two providers; the one that answers second reads reports a transfer that never happened. */
-  async function setUp(invents: { from: string; to: string }) {
+  async function setUp({ times = 1, ...invents }: { from: string; to: string; times?: number }) {
     const fabricated: { at?: BlockRef } = {};
     const fabricatedTransfers = ({ at } = fabricated): Transfer[] =>
       at === undefined
         ? []
-        : [
-            {
-              ...invents,
-              token: usdc,
-              amountText: "0x5",
-              chainTx: FABRICATED_TX,
-              place: 0n,
-              blockNumber: at.number,
-              blockHash: at.hash,
-            },
-          ];
+        : Array.from({ length: times }, () => ({
+            ...invents,
+            token: usdc,
+            amountText: "0x5",
+            chainTx: FABRICATED_TX,
+            place: 0n,
+            blockNumber: at.number,
+            blockHash: at.hash,
+          }));
     const watching = await startWatcher(
       db,
       chain,
@@ -86,6 +85,20 @@ describe("transfers added by one of several providers", () => {
       await recheckSuspectBlocks({ ...world, clock }, watched);
       deepEqual(await directions(), recorded);
     }
+  });
+
+  test("a provider that shows a transfer out twice is one provider", async () => {
+    const { inbox_address: inbox } = await insertIntent(db);
+    const invented = { from: inbox, to: `0x${"cd".repeat(20)}`, times: 2 };
+    const { world, chain: watched, watch } = await setUp(invented);
+    const { advancedTo } = await watch();
+    const { recorded, readCount } = await searchTransfers(world, watched, {
+      read: (reader) => reader.transfers({ fromBlock: advancedTo, toBlock: advancedTo }, [usdc], [inbox]),
+      from: "each",
+      required: { in: 1, out: twoProviders(watched) },
+    });
+    deepEqual([readCount, recorded], [2, []]);
+    deepEqual(await directions(), []);
   });
 
   test("a hinted scan records nothing out of another inbox", async () => {
