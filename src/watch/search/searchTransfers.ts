@@ -114,7 +114,8 @@ async function withoutRecorded(
   { caip2: chain }: Chain,
   candidates: readonly InboxTransfer[],
 ): Promise<InboxTransfer[]> {
-  const recorded = await listLiveMovements(db, { chain, chainTxs: distinctChainTxs(candidates) });
+  const inboxes = [...new Set(candidates.map(({ inbox }) => inbox))];
+  const recorded = await listLiveMovements(db, { chain, chainTxs: distinctChainTxs(candidates), inboxes });
   const places = new Set(recorded.map((row) => movementPlace({ ...row, blockHash: row.block_hash })));
   return candidates.filter((candidate) => !places.has(movementPlace(candidate)));
 }

@@ -139,16 +139,16 @@ export async function listReplacedBlocks(
   return new Set(rows.map(({ hash }) => hash));
 }
 
-/** The live movements of transactions. */
+/** The live movements of inboxes in transactions. */
 export async function listLiveMovements(
   db: Db,
-  { chain, chainTxs }: { chain: Caip2; chainTxs: readonly string[] },
+  { chain, chainTxs, inboxes }: { chain: Caip2; chainTxs: readonly string[]; inboxes: readonly string[] },
 ): Promise<MovementRow[]> {
   if (chainTxs.length === 0) return [];
   const { rows } = await sql<MovementRow>`/* named: live_movements */
     select recorded.* from unnest(${array(chainTxs, "text")}) as asked (chain_tx) cross join lateral (
       select * from movement where movement.chain = ${chain} and movement.chain_tx = asked.chain_tx offset 0
     ) as recorded
-    where recorded.orphaned_at is null`.execute(db.root);
+    where recorded.inbox = any(${array(inboxes, "text")}) and recorded.orphaned_at is null`.execute(db.root);
   return rows;
 }
