@@ -52,11 +52,11 @@ for (const kind of thoroughDatabases)
 
     /** Providers at these heads; undefined for one that does not answer. */
     function chainAt(...heads: (bigint | undefined)[]): Chain {
-      const askEach = async () =>
+      const runAll = async () =>
         heads.map((number) => (number === undefined ? { error: new Error("away") } : { answer: { number } }));
       return {
         ...chainStoringNoBytes(async (items) => items.map(() => undefined)),
-        providers: { askEach },
+        providers: { runAll },
       } as unknown as Chain;
     }
     const submit = (chain: Chain) => submitSettlements(world, { chain });

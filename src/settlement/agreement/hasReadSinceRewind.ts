@@ -37,10 +37,10 @@ export async function hasReadSinceRewind(world: RewindWorld, chain: Chain): Prom
 
 /** The highest of all providers: a lagging one has not seen the last transactions. */
 async function findHead({ providers }: Chain): Promise<bigint> {
-  const replies = await providers.askEach((reader) => reader.head("latest"));
+  const replies = await providers.runAll((reader) => reader.head("latest"));
   const heads = replies.flatMap((reply) => ("answer" in reply ? [reply.answer.number] : []));
   if (heads.length > 0) return heads.reduce((highest, head) => (head > highest ? head : highest));
-  return (await providers.ask((reader) => reader.head("latest"))).number;
+  return (await providers.run((reader) => reader.head("latest"))).number;
 }
 
 /** Whether a chain is recorded up to a block, and settlement has taken every movement out of inboxes. */
