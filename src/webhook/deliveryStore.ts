@@ -196,8 +196,8 @@ export async function writeTries(
 export type Lane = { intent_number: bigint; is_replay: boolean };
 
 /**
- * Makes the next event of each intent due. The caller holds the endpoint's lock. A range of one intent keeps the planner
- * from reading what waits of all intents.
+ * Makes the next event of each intent due. The caller holds the endpoint's lock, so that no row moves meanwhile. A range
+ * of one intent and places of rows keep the planner from reading what waits of all intents.
  */
 export async function releaseNext(
   tx: Tx,
@@ -206,12 +206,12 @@ export async function releaseNext(
   if (lanes.length === 0) return;
   await sql`
     update webhook_delivery set due_at = ${at}, due_since = ${at}
-    where endpoint_number = ${endpointNumber} and status = 'pending' and due_at is null and number in (
-      select (select next.number from webhook_delivery next
+    where due_at is null and status = 'pending' and ctid = any(array(
+      select (select next.ctid from webhook_delivery next
         where next.endpoint_number = ${endpointNumber} and next.intent_number >= lane.intent_number
           and next.intent_number <= lane.intent_number and next.is_replay = lane.is_replay and next.status = 'pending'
         order by next.intent_number, next.is_replay, next.sequence, next.number limit 1)
-      from ${unnest("lane", lanes, { intent_number: "int8", is_replay: "boolean" })})`.execute(tx);
+      from ${unnest("lane", lanes, { intent_number: "int8", is_replay: "boolean" })}))`.execute(tx);
 }
 
 /** When the first delivery of an endpoint is due; null when none is. */
