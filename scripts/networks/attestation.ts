@@ -10,6 +10,7 @@ const ATTESTATION: Readonly<Record<string, { fast?: number; standard?: readonly 
   Avalanche: { standard: [8, 8] },
   Base: { fast: 8, standard: [780, 1_140] },
   Codex: { fast: 8, standard: [780, 1_140] },
+  Edge: { fast: 8 },
   HyperEVM: { standard: [5, 5] },
   Ink: { fast: 8, standard: [1_800, 1_800] },
   Linea: { fast: 8, standard: [21_600, 115_200] },

@@ -6,7 +6,7 @@ import type { Hex } from "@tributary/inbox/terms";
 import type { Network, NetworkToken } from "../../src/config/networks/network.ts";
 import { attestationOf, attestationSources } from "./attestation.ts";
 import { findRefusedNetwork } from "../../src/config/networks/refused.ts";
-import { FACTS, FINALITY, ROLLUP_TIMES, type Fact } from "./facts.ts";
+import { FACTS, FINALITY, ROLLUP_TIMES, SECOND_NODES, type Fact } from "./facts.ts";
 import { ISSUER, type IssuerChain } from "./issuer.ts";
 import { solanaNetworks } from "./solanaNetworks.ts";
 import type { SourceKey } from "./sources.ts";
@@ -71,7 +71,7 @@ function buildEvm(chainId: number, issuer?: IssuerChain): Network {
   builder.set("environment", { value: environment, source: from });
   builder.set("native", nativeOf(viem, issuer));
   builder.set("explorerUrl", explorerOf(viem, issuer));
-  const urls = rpcUrlsOf(facts.rpcUrls ?? [], { viem, issuer });
+  const urls = rpcUrlsOf(facts.rpcUrls ?? [], { viem, issuer, second: SECOND_NODES[chainId] });
   builder.set("rpcUrls", { value: urls.map(({ value }) => value), source: urls[0]?.source ?? from });
   urls.forEach(({ source }, index) => (builder.sources[`rpcUrls[${index}]`] = source));
   const tokens = tokensOf(chainId, issuer);
@@ -148,12 +148,13 @@ function withoutSlash(url: string): string {
 /** One public node of each operator, because two of one operator are no second opinion. */
 function rpcUrlsOf(
   preferred: readonly Fact<string>[],
-  { viem, issuer }: { viem: Chain | undefined; issuer: IssuerChain | undefined },
+  { viem, issuer, second }: { viem: Chain | undefined; issuer: IssuerChain | undefined; second: string | undefined },
 ): Fact<string>[] {
   const issued = (issuer?.rpcUrls ?? []).map((value): Fact<string> => ({ value, source: "issuer" }));
   const known = (viem?.rpcUrls.default.http ?? []).map((value): Fact<string> => ({ value, source: "viem" }));
   const kept = new Map<string, Fact<string>>();
-  for (const { value, source } of [...preferred, ...issued, ...known]) {
+  const other: Fact<string>[] = second === undefined ? [] : [{ value: second, source: "chainlist" }];
+  for (const { value, source } of [...preferred, ...issued, ...known, ...other]) {
     const operator = new URL(value).hostname.split(".").slice(-OPERATOR_LABELS).join(".");
     // It asks for a client's id.
     if (operator === "thirdweb.com" || kept.has(operator)) continue;

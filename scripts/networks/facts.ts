@@ -193,3 +193,22 @@ export const FACTS: Readonly<Record<number, NetworkFacts>> = {
   81_224: { name: "Codex" },
   51: { name: "XDC Apothem" },
 };
+
+/** A second operator's public node, by EIP-155 id, for networks whose issuer and viem name one alone. Codex has no other. */
+export const SECOND_NODES: Readonly<Record<number, string>> = {
+  10: "https://optimism-rpc.publicnode.com",
+  143: "https://monad-mainnet.drpc.org",
+  196: "https://xlayer.drpc.org",
+  480: "https://worldchain.drpc.org",
+  999: "https://hyperliquid.drpc.org",
+  1_329: "https://sei.drpc.org",
+  1_672: "https://pharos.drpc.org",
+  1_776: "https://injectiveevm-rpc.polkachu.com",
+  2_818: "https://morph.drpc.org",
+  3_343: "https://edge.drpc.org",
+  9_745: "https://plasma.drpc.org",
+  43_114: "https://avalanche-c-chain-rpc.publicnode.com",
+  57_073: "https://ink.drpc.org",
+  59_144: "https://linea-rpc.publicnode.com",
+  98_866: "https://plume.drpc.org",
+};

@@ -131,7 +131,22 @@ function operatorsTable(networks: readonly Network[]): string {
     ),
     "",
     "The limits were read on 2026-11-28 in stored copies of the linked pages, and providers change them.",
+    "",
+    ...secondNodes(networks.filter(({ environment }) => environment === "live")),
   ]);
+}
+
+/** What no source tells is a fact as well. */
+function secondNodes(live: readonly Network[]): string[] {
+  const single = live.filter(({ rpcUrls }) => rpcUrls.length < 2).map(({ name }) => name);
+  const untimed = live.filter(({ cctp }) => cctp !== undefined && cctp.standardSeconds === undefined);
+  return [
+    `Every network for real money has public nodes of two operators in this catalogue, except ${single.join(", ")}: no list that was read names a second one. Public nodes are for a`,
+    "first look; they promise nothing.",
+    "",
+    `Circle's page of attestation times, as far as its stored copy goes, has no standard time for ${untimed.map(({ name }) => name).join(", ")}. Crossings work there all the same; the pages say`,
+    "*not published*.",
+  ];
 }
 
 function merchantsTable(live: readonly Network[]): string {

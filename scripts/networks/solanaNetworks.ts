@@ -12,7 +12,7 @@ const CLUSTERS = [
     slug: "solana",
     name: "Solana",
     environment: "live",
-    rpcUrl: "https://api.mainnet-beta.solana.com",
+    rpcUrls: ["https://api.mainnet-beta.solana.com", "https://solana.api.onfinality.io/public"],
     key: "Solana",
   },
   {
@@ -21,7 +21,7 @@ const CLUSTERS = [
     slug: "solana-testnet",
     name: "Solana Testnet",
     environment: "test",
-    rpcUrl: "https://api.testnet.solana.com",
+    rpcUrls: ["https://api.testnet.solana.com"],
     key: undefined,
   },
   {
@@ -30,14 +30,14 @@ const CLUSTERS = [
     slug: "solana-devnet",
     name: "Solana Devnet",
     environment: "test",
-    rpcUrl: "https://api.devnet.solana.com",
+    rpcUrls: ["https://api.devnet.solana.com"],
     key: "Solana_Devnet",
   },
 ] as const;
 const DECIMALS = 6;
 
 export function solanaNetworks(): Network[] {
-  return CLUSTERS.map(({ reference, key, rpcUrl, ...cluster }): Network => {
+  return CLUSTERS.map(({ reference, key, ...cluster }): Network => {
     const issuer = ISSUER.chains.find((chain) => chain.key === key);
     const tokens = [
       ["USDC", issuer?.usdc],
@@ -56,6 +56,7 @@ export function solanaNetworks(): Network[] {
       native: "clusters",
       explorerUrl: "policy",
       rpcUrls: "clusters",
+      ...(cluster.rpcUrls.length > 1 ? { "rpcUrls[1]": "onfinality" as const } : {}),
       tokens: "issuer",
       ...(issuer === undefined ? {} : { cctp: "issuer" as const }),
       blockMs: "policy",
@@ -71,7 +72,6 @@ export function solanaNetworks(): Network[] {
       ...cluster,
       native: { name: "Solana", symbol: "SOL", decimals: 9 },
       explorerUrl: "https://explorer.solana.com",
-      rpcUrls: [rpcUrl],
       tokens: tokens.flatMap(([symbol, address]) => (address ? [{ symbol, address, decimals: DECIMALS }] : [])),
       ...(domain === undefined || !messenger || !transmitter
         ? {}

@@ -41,6 +41,16 @@ export const SOURCES = {
     date: READ,
   },
   list: { title: "ethereum-lists/chains, a stored copy", url: "https://github.com/ethereum-lists/chains", date: READ },
+  chainlist: {
+    title: "DefiLlama/chainlist at 0962062964d3, a stored copy",
+    url: "https://github.com/DefiLlama/chainlist",
+    date: READ,
+  },
+  onfinality: {
+    title: "OnFinality, public nodes of Solana, a stored copy",
+    url: "https://dev.to/onfinality/solana-rpc-endpoint-mainnet-devnet-provider-setup-c9o",
+    date: READ,
+  },
   usdt: {
     title: "ZeroDev, supported tokens, a stored copy",
     url: "https://docs.zerodev.app/onramp/smart-routing-address/supported-chains",
