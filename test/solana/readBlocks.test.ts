@@ -164,6 +164,20 @@ describe("blocks of a Solana chain", () => {
       deepEqual(await scene.reader.head("latest"), expected);
     }));
 
+  test("a refused rate is no skipped slot, although providers give both the same code", () =>
+    withScene(async (scene, proxy) => {
+      scene.solana.control.nextSlot(6);
+      const { number } = await scene.reader.head("latest");
+      const message =
+        "50/second request limit reached - reduce calls per second or upgrade your account at quicknode.com";
+      proxy.fault = async ({ method }, forward) =>
+        method === "getBlock" ? { error: { code: -32_007, message } } : forward();
+      await rejects(
+        scene.reader.block({ number: number - 2n }),
+        (error) => error instanceof ProviderFailed && error.kind === "rate_limited",
+      );
+    }));
+
   test("a provider that hides a block behind a skipped slot is contradicted by the next block", () =>
     withScene(async (scene, proxy) => {
       scene.solana.control.nextSlot(6);

@@ -30,7 +30,7 @@ export const MESSAGE_LENGTH_MAX = 500;
 
 /** Texts of a provider that limits the rate of requests. */
 export const RATE_LIMITED =
-  /rate ?limit|rate exceeded|too many request|requests? (?:per second|limit)|usage limit|limit exceeded for|exceeded (?:its|your|the) (?:\w+ )*(?:capacity|compute units|requests?|quota|throughput)|(?:capacity|quota)(?: limit)? exceeded|daily (?:request )?count|over (?:network traffic|compute unit) limit|ran out of cu|call limit/i;
+  /rate ?limit|rate exceeded|too many request|requests? (?:per second|limit)|usage limit|limit exceeded for|exceeded (?:its|your|the) (?:\w+ )*(?:capacity|compute units|requests?|quota|throughput)|(?:capacity|quota)(?: limit)? exceeded|daily (?:request )?count|over (?:network traffic|compute unit) limit|ran out of cu|call limit|limited to [\d,]+ ?\/ ?s|over capacity|too much load/i;
 
 /** The batch is refused as a batch or for its length; each single call would succeed. */
 export const BATCH_REFUSED =
@@ -58,7 +58,20 @@ export function toHttpError(host: string, refusal: HttpErrorResponse): ProviderF
   }
   // 522 and 524 are timeouts of a proxy.
   if ([408, 504, 522, 524].includes(status)) return new ProviderFailed("timeout", message, details);
-  return new ProviderFailed(status >= 500 ? "unreachable" : "bad_answer", message, details);
+  if (status >= 500) return new ProviderFailed("unreachable", message, details);
+  return new ProviderFailed("bad_answer", message, { ...details, cause: new RpcError(status, text, undefined) });
+}
+
+/** What a node answers when it fails, and not when it refuses. */
+const INTERNAL_ERROR = -32_603;
+
+/**
+ * Whether the provider has refused a call, by a status or an error of its own. An answer that cannot be read refuses
+ * nothing.
+ */
+export function isRefusal(error: unknown): boolean {
+  if (!(error instanceof ProviderFailed) || error.kind !== "bad_answer") return false;
+  return error.cause instanceof RpcError && error.cause.code !== INTERNAL_ERROR;
 }
 
 /** Whether the calls of a batch should be sent one by one. */

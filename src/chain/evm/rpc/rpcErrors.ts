@@ -23,7 +23,9 @@ const UNKNOWN_BLOCK: readonly RegExp[] = [
   /invalid block range|invalid block number params|blocks specified in filter|cannot be found|could not be found/i,
   /(?:safe|finalized) block|missing trie node|state (?:at block \S+ )?(?:is )?(?:not |un)available|no state available|historical state|resource not found/i,
   /\bpruned\b|state pruning|data before \S+ is not available|beyond head block|not been executed|current blockchain height/i,
-  /could ?n[o']t find block|header for hash not found|not currently canonical|block (?:hash )?\S+ does not exist/i,
+  /could ?n[o']t find (?:finalize)?block|header for hash not found|not currently canonical|block (?:hash )?\S+ does not exist/i,
+  /header (?:range )?not found|no header found|block body is missing|receipts not found|history has expired|^missing data$/i,
+  /\bheight (?:passed )?is (?:not available|invalid)|requested data is not available/i,
 ];
 
 const REVERTED =
@@ -76,7 +78,7 @@ export function toSubmitOutcome(error: unknown): SubmitOutcome {
   }
   const { code, message } = error;
   for (const [kind, pattern] of SUBMIT_OUTCOMES) if (pattern.test(message)) return { kind };
-  if (REJECTED.test(message)) return { kind: "untakeable", reason: message };
+  if (REJECTED.some((pattern) => pattern.test(message))) return { kind: "untakeable", reason: message };
   const kind = classifyError(code, message);
   return { kind: "unknown", reason: message, hasNodeReply: kind !== "rate_limited" && kind !== "timeout" };
 }
@@ -84,15 +86,30 @@ export function toSubmitOutcome(error: unknown): SubmitOutcome {
 // The order matters: erigon prefixes its texts, and "replacement transaction underpriced" must not match as a known
 // transaction.
 const SUBMIT_OUTCOMES: readonly (readonly ["known" | "nonce_used" | "underpriced" | "no_funds", RegExp])[] = [
-  ["known", /already ?(?:known|imported|exists|in (?:the )?mempool)|known transaction|already_exists|tx already/i],
-  ["nonce_used", /nonce (?:is )?too low|old ?nonce|nonce has already been used|invalid nonce.*too low/i],
+  [
+    "known",
+    /already ?(?:known|imported|exists|finalized|in (?:the )?mempool)|known transaction|already_exists|tx already|with (?:the )?same hash/i,
+  ],
+  ["nonce_used", /nonce (?:is )?too low|old ?nonce|nonce has already been used|invalid nonce.*too low|pool\(stale\)/i],
   [
     "underpriced",
-    /underpriced|fee ?too ?low|could not replace|max fee per gas less than|below (?:the )?(?:configured )?minimum/i,
+    /underpriced|fee ?too ?low|could not replace|insufficient (?:gas price|fee\b)|(?:fee|price) (?:per gas )?less than|(?:same nonce|had higher priority)|gas price (?:is )?too low|below (?:the |chain |current |configured )*(?:minimum|base fee)|try increasing the (?:gas price|fee)/i,
   ],
-  ["no_funds", /insufficient ?funds|exceeds account balance|insufficient balance|sender doesn't have enough funds/i],
+  [
+    "no_funds",
+    /insufficient ?funds|(?:exceeds account|insufficient|insufficient_payer_) ?balance|(?:not|n't have) enough funds|overdraft|overdraws/i,
+  ],
 ];
 
 /** Errors that the same bytes will get again: from every node, or from this one with its configuration. */
-const REJECTED =
-  /exceeds the configured cap|fee cap exceeded|exceeds (?:the )?block gas limit|gas limit (?:is )?too high|gas ?limit ?exceeded|intrinsic gas (?:is )?too (?:low|high)|intrinsic gas exceeds|floor data gas|oversized data|higher than max fee per gas|transaction type not supported/i;
+const REJECTED: readonly RegExp[] = [
+  // Gas and fees.
+  /exceeds (?:the )?(?:max(?:imum)? )?(?:block|transaction|per-transaction)(?:'s)? gas limit|gas ?limit ?(?:cap )?exceeded|gas limit (?:is )?too (?:high|low)|gas limit reached,|exceeds current gas limit/i,
+  /intrinsic ?gas|floor data gas|supplied gas|(?:gas ?uint(?:64)?|int256|cost) ?overflow|counters (?:to continue|at node level)/i,
+  /exceeds the configured cap|fee cap exceeded|per gas (?:higher than|exceeds)/i,
+  // The form of the bytes.
+  /(?:unsupported|invalid) transaction type|transaction type (?:is )?not (?:supported|activated)/i,
+  /invalid (?:transaction )?signature|(?:invalid|wrong) chain ?id|replay-protected|\brlp\b|rlptoolong|failed to decode|empty transaction/i,
+  /oversized data|(?:tx|transaction|message|initcode) ?(?:is )?too (?:large|big|long)|initcode size|l2message too long/i,
+  /invalid sender|sender (?:is )?not an eoa|sender ?is ?contract|failed ?to ?(?:resolve|recover) ?sender|negative value|nonce (?:has max|exceeds u64)/i,
+];

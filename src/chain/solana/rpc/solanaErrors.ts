@@ -26,9 +26,12 @@ const UNKNOWN_BLOCK: readonly number[] = [
 const UNREACHABLE: readonly number[] = [NODE_UNHEALTHY, LONG_TERM_STORAGE_UNREACHABLE];
 const RATE_LIMITED_CODE = 429;
 
-/** The node says that no block was produced in the slot, or that it lacks it: both have one code. */
+/**
+ * The node says that no block was produced in the slot, or that it lacks it: both have one code, which providers also
+ * use for a refused rate.
+ */
 export function isSkippedSlot(error: unknown): boolean {
-  return error instanceof RpcError && SKIPPED.includes(error.code);
+  return error instanceof RpcError && SKIPPED.includes(error.code) && !RATE_LIMITED.test(error.message);
 }
 
 export function isUnknownBlock(error: unknown): boolean {
@@ -57,6 +60,7 @@ export function toProviderError(host: string, error: unknown): Error {
 }
 
 function classify({ code, message }: RpcError): ProviderFailed["kind"] {
+  if (SKIPPED.includes(code) && RATE_LIMITED.test(message)) return "rate_limited";
   if (UNKNOWN_BLOCK.includes(code) || SKIPPED.includes(code)) return "unknown_block";
   if (UNREACHABLE.includes(code)) return "unreachable";
   if (BATCH_REFUSED.test(message)) return "bad_answer";
