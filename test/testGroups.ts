@@ -34,6 +34,7 @@ export const TEST_RUN: TestRunSetup = {
         "src/http/{body,schema}/**",
         "src/chain/evm/filter/**",
         "src/chain/evm/rpc/rpcErrors.test.ts",
+        "src/chain/evm/network/*.test.ts",
         "test/support/reality/corpus.test.ts",
         "src/{chain/verifyChain,chain/solana/bridge/*,dev/chains/removeDuplicateGenesis}.test.ts",
         "src/{chain/providers,deposit/finality,merchant/solanaWallet,merchant/keys/apiKey}.test.ts",

@@ -44,6 +44,11 @@ describe("nodes that differ from anvil", () => {
     deepEqual(await node.block({ number: head.number }), head);
   });
 
+  test("a node that refuses its first block identifies its chain", async () => {
+    const { node } = await open({ refusesFirstBlock: true });
+    deepEqual(await node.identify(), { caip2: chain.caip2, genesisHash: undefined });
+  });
+
   test("providers of one chain go together when one of them has pruned its first block", async () => {
     const { node: pruned } = await open({ keptBlocks: KEPT_BLOCKS });
     const { node: archive } = await open({});

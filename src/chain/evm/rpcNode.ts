@@ -29,7 +29,7 @@ import {
 import type { BridgeContracts } from "./bridge/provenCrossings.ts";
 import { mayContainTransfer } from "./filter/logsBloom.ts";
 import { toProviderError, toSubmitOutcome } from "./rpc/rpcErrors.ts";
-import { Feature } from "../rpc/feature.ts";
+import { Feature, unlessRefused } from "../rpc/feature.ts";
 import { parseObject } from "../rpc/jsonValues.ts";
 import { parseBytes, parseQuantity, toHex } from "./rpc/rpcValues.ts";
 import { FEE_HISTORY_BLOCKS, FEE_HISTORY_PERCENTILE, toFeeQuote } from "./rpc/parseFees.ts";
@@ -103,8 +103,9 @@ export class JsonRpcNode implements EvmNode {
   }
 
   async identify(): Promise<ChainIdentity> {
-    // A batch would fail as a whole on a node that has pruned its first block.
-    const [chainId, genesis] = await Promise.all([this.#request("eth_chainId", []), this.block({ number: 0n })]);
+    // A batch would fail as a whole on a node that has pruned its first block, or that keeps it for who pays.
+    const genesisBlock = unlessRefused(this.block({ number: 0n }));
+    const [chainId, genesis] = await Promise.all([this.#request("eth_chainId", []), genesisBlock]);
     return { caip2: caip2("eip155", parseQuantity(chainId, "a chain id").toString()), genesisHash: genesis?.hash };
   }
 

@@ -1,4 +1,5 @@
 import { ProviderFailed } from "../reader.ts";
+import { isRefusal } from "./rpcError.ts";
 
 /**
  * After a refusal, so many uses go without before the provider is asked again: its plan, or the node behind its name,
@@ -11,8 +12,8 @@ export class Feature {
   #skipsLeft = 0;
 
   /**
-   * Undefined where the provider refuses, now or lately. Throws every failure that is no refusal: a missing block
-   * refuses nothing.
+   * Undefined where the provider refuses, now or lately, and where its answer is wrong this time. Throws every other
+   * failure: a missing block refuses nothing.
    */
   async use<T>(work: () => Promise<T>): Promise<T | undefined> {
     if (this.#skipsLeft > 0) {
@@ -23,8 +24,18 @@ export class Feature {
       return await work();
     } catch (error) {
       if (!(error instanceof ProviderFailed && error.kind === "bad_answer")) throw error;
-      this.#skipsLeft = SKIPPED_AFTER_REFUSAL;
+      if (isRefusal(error)) this.#skipsLeft = SKIPPED_AFTER_REFUSAL;
       return undefined;
     }
+  }
+}
+
+/** Undefined where the provider refuses the call. */
+export async function unlessRefused<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (isRefusal(error)) return undefined;
+    throw error;
   }
 }

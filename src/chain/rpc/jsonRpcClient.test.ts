@@ -333,3 +333,21 @@ describe("JSON-RPC over HTTP", () => {
     await rpc.close();
   });
 });
+
+test("batches to a known family begin within its limit, and to any other host at 250", async () => {
+  const limits: Readonly<Record<string, number>> = {
+    "api.avax.network": 40,
+    "api.avax-test.network": 40,
+    "node.api.avax.network": 40,
+    "api.avax.network.example": 250,
+    "base-mainnet.g.alchemy.com": 250,
+    "127.0.0.1": 250,
+  };
+  for (const [host, calls] of Object.entries(limits)) {
+    const rpc = new JsonRpcClient({ url: `https://${host}/key`, timeoutMs: 1_000, connectionsMax: 1 });
+    equal(rpc.batchMax, calls, host);
+    // Refused without a request: nothing listens there.
+    equal(await rpc.requestTogether(Array.from({ length: calls + 1 }, () => ["eth_chainId", []] as const)), undefined);
+    await rpc.close();
+  }
+});

@@ -11,6 +11,8 @@ export type NodeTraits = {
   hasForeignBloom?: boolean;
   /** The list of a block's receipts is refused, with HTTP 403. */
   refusesBlockReceipts?: boolean;
+  /** The first block is refused, as archives that want a key do. */
+  refusesFirstBlock?: boolean;
 };
 
 export type NodeProxy = {
@@ -98,6 +100,8 @@ class OddNode {
       isMissing ? { jsonrpc: "2.0", id, error } : undefined;
     const pruned = { code: 4_444, message: "pruned history unavailable" };
     const [first] = message.params;
+    if (this.#traits.refusesFirstBlock === true && message.method === "eth_getBlockByNumber" && first === "0x0")
+      return { id, error: { code: -32_602, message: "Archive requests require a personal token." } };
     switch (message.method) {
       case "eth_getBlockByNumber":
       case "eth_getBlockByHash":
