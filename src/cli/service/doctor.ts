@@ -2,6 +2,7 @@ import type { Command, CommandInput } from "../command.ts";
 import { UsageError } from "../../operator/errors.ts";
 import { CONFIG_OPTION, openOperatorClient } from "../operatorClient.ts";
 import { checkNetworks } from "../chains/checkNetworks.ts";
+import { recordProviders } from "../chains/recordProviders.ts";
 import type { Finding } from "../../operator/doctor/finding.ts";
 import { toJson, type Terminal } from "../../operator/process/terminal.ts";
 
@@ -20,6 +21,11 @@ export const doctor: Command = {
       value: "NETWORK|all",
       summary: "instead compare a public network's entry in the catalogue with the chain; all: each configured one",
     },
+    record: {
+      value: "FILE",
+      summary:
+        "instead write the shapes of what the providers of EVM chains answer, and compare them with what is known",
+    },
     rpc: { value: "URL", summary: "with --network: ask this node; default the configured ones, else the public ones" },
     ...CONFIG_OPTION,
   },
@@ -27,6 +33,7 @@ export const doctor: Command = {
     "tributary doctor",
     "tributary doctor --ledger",
     "tributary doctor --network base",
+    "tributary doctor --record answers.json --config my.json",
     "tributary doctor --config my.json --json",
   ],
   run: runDoctor,
@@ -42,6 +49,12 @@ async function runDoctor(input: CommandInput): Promise<number> {
 async function fetchFindings(input: CommandInput): Promise<Finding[]> {
   const { inboxes } = input.values;
   const isLedger = input.flags.has("ledger");
+  const { record } = input.values;
+  if (record !== undefined) {
+    if (isLedger || input.values["network"] !== undefined)
+      throw new UsageError("--record, --network and --ledger are checks of their own: give one of them.");
+    return recordProviders(input, record);
+  }
   if (input.values["network"] !== undefined) {
     if (isLedger) throw new UsageError("--network and --ledger are two checks: give one of them.");
     return checkNetworks(input);
