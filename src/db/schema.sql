@@ -920,6 +920,7 @@ create table deposit (
   counted_next_block bigint,
   counted_limit_units numeric(78,0),
   counted_elsewhere text,
+  account_id text,
   constraint deposit_pkey primary key (id),
   constraint deposit_movement_id_key unique (movement_id),
   constraint deposit_of_transfer unique (chain, chain_tx, identity, intent_id, token),
@@ -938,6 +939,7 @@ alter table deposit add constraint deposit_settlement_id_fkey foreign key (settl
 create index deposit_counted on deposit (counted_at, id) where (counted_at is not null);
 create index deposit_held on deposit (chain, reason) where (status = 'held');
 create index deposit_of_intent on deposit (intent_id, seq);
+create index deposit_of_payer on deposit (sender, account_id, seq desc);
 create index deposit_of_settlement on deposit (settlement_id) where (settlement_id is not null);
 create index deposit_pending on deposit (chain, block_number) where (status = 'seen');
 create index deposit_recent on deposit (intent_id, chain, block_number);
@@ -1111,6 +1113,54 @@ create index settlement_of_intent on settlement (((intent_id || '')), seq);
 create unique index settlement_open on settlement (intent_id, chain, token) where (status in ('planned', 'submitted', 'held'));
 create index settlement_submitted on settlement (chain, outgoing_id) where (status = 'submitted');
 create index settlement_unfinished_outgoing on settlement (outgoing_id) where ((outgoing_id is not null) and (status <> all (array['landed', 'failed'])));
+create or replace function settlement_days_insert()
+ returns trigger
+ language plpgsql
+ set enable_seqscan to 'off'
+as $function$
+    begin
+      insert into settlement_day_change
+        (account_id, day, chain, token, changed_at, landed_count, gross_units, fee_units, route_cost_units, net_units)
+      select owner.account_id, changed.day, changed.chain, changed.token, max(changed.updated_at), sum(changed.landed_count),
+        sum(changed.gross_units), sum(changed.fee_units), sum(changed.route_cost_units), sum(changed.net_units)
+      from (
+        select intent_id, (landed_at at time zone 'UTC')::date as day, chain, token, updated_at, 1 as landed_count,
+          1 * gross_units as gross_units, 1 * fee_units as fee_units,
+          1 * route_cost_units as route_cost_units, 1 * net_units as net_units
+        from fresh where status = 'landed'
+      ) as changed cross join lateral (select account_id from intent where id = changed.intent_id offset 0) as owner
+      group by owner.account_id, changed.day, changed.chain, changed.token
+      having (sum(changed.landed_count), sum(changed.gross_units), sum(changed.fee_units), sum(changed.route_cost_units),
+        sum(changed.net_units)) is distinct from (0, 0, 0, 0, 0);
+      return null;
+    end $function$;
+create or replace function settlement_days_update()
+ returns trigger
+ language plpgsql
+ set enable_seqscan to 'off'
+as $function$
+    begin
+      insert into settlement_day_change
+        (account_id, day, chain, token, changed_at, landed_count, gross_units, fee_units, route_cost_units, net_units)
+      select owner.account_id, changed.day, changed.chain, changed.token, max(changed.updated_at), sum(changed.landed_count),
+        sum(changed.gross_units), sum(changed.fee_units), sum(changed.route_cost_units), sum(changed.net_units)
+      from (
+        select intent_id, (landed_at at time zone 'UTC')::date as day, chain, token, updated_at, 1 as landed_count,
+          1 * gross_units as gross_units, 1 * fee_units as fee_units,
+          1 * route_cost_units as route_cost_units, 1 * net_units as net_units
+        from fresh where status = 'landed' union all 
+        select intent_id, (landed_at at time zone 'UTC')::date as day, chain, token, updated_at, -1 as landed_count,
+          -1 * gross_units as gross_units, -1 * fee_units as fee_units,
+          -1 * route_cost_units as route_cost_units, -1 * net_units as net_units
+        from stale where status = 'landed'
+      ) as changed cross join lateral (select account_id from intent where id = changed.intent_id offset 0) as owner
+      group by owner.account_id, changed.day, changed.chain, changed.token
+      having (sum(changed.landed_count), sum(changed.gross_units), sum(changed.fee_units), sum(changed.route_cost_units),
+        sum(changed.net_units)) is distinct from (0, 0, 0, 0, 0);
+      return null;
+    end $function$;
+create trigger settlement_days_insert after insert on settlement referencing new table as fresh for each statement execute function settlement_days_insert();
+create trigger settlement_days_update after update on settlement referencing old table as stale new table as fresh for each statement execute function settlement_days_update();
 
 -- sweep_agreement: written by src/settlement/agreement/agreementStore.ts
 create table sweep_agreement (
@@ -1360,7 +1410,9 @@ create table member (
   name text,
   created_at timestamptz not null,
   removed_at timestamptz,
+  chain text,
   constraint member_pkey primary key (id),
+  constraint member_chain_check check ((chain is null) or (namespace = 'eip155')),
   constraint member_namespace_check check (namespace in ('eip155', 'solana')),
   constraint member_role_check check (role in ('owner', 'developer', 'reader'))
 );
@@ -1375,6 +1427,7 @@ create table sign_in_challenge (
   wallet text not null,
   created_at timestamptz not null,
   expires_at timestamptz not null,
+  chain text,
   constraint sign_in_challenge_pkey primary key (nonce)
 );
 create index sign_in_challenge_expires on sign_in_challenge (expires_at);
@@ -1427,6 +1480,7 @@ create table audit_entry (
 );
 alter table audit_entry add constraint audit_entry_account_id_fkey foreign key (account_id) references account(id);
 create index audit_entry_of_account on audit_entry (account_id, number desc);
+create index audit_entry_of_actor on audit_entry (account_id, actor, number desc);
 create or replace function audit_entry_stays()
  returns trigger
  language plpgsql
@@ -1435,6 +1489,50 @@ as $function$
       raise exception 'an entry of the audit log is permanent';
     end $function$;
 create trigger audit_entry_stays before delete or update on audit_entry for each row execute function audit_entry_stays();
+
+-- settlement_day_change: written by triggers
+create table settlement_day_change (
+  number bigint generated always as identity,
+  account_id text not null,
+  day date not null,
+  chain text not null,
+  token text not null,
+  changed_at timestamptz not null,
+  landed_count bigint not null,
+  gross_units numeric(78,0) not null,
+  fee_units numeric(78,0) not null,
+  route_cost_units numeric(78,0) not null,
+  net_units numeric(78,0) not null,
+  constraint settlement_day_change_pkey primary key (number)
+);
+
+-- settlement_day: written by triggers
+create table settlement_day (
+  account_id text not null,
+  day date not null,
+  chain text not null,
+  token text not null,
+  landed_count bigint not null,
+  gross_units numeric(78,0) not null,
+  fee_units numeric(78,0) not null,
+  route_cost_units numeric(78,0) not null,
+  net_units numeric(78,0) not null,
+  constraint settlement_day_pkey primary key (account_id, day, chain, token)
+);
+alter table settlement_day add constraint settlement_day_account_id_fkey foreign key (account_id) references account(id);
+create index settlement_day_day on settlement_day (day);
+
+-- dashboard_link: written by triggers
+create table dashboard_link (
+  code_hash bytea not null,
+  member_id text not null,
+  created_at timestamptz not null,
+  expires_at timestamptz not null,
+  used_at timestamptz,
+  constraint dashboard_link_pkey primary key (code_hash)
+);
+alter table dashboard_link add constraint dashboard_link_member_id_fkey foreign key (member_id) references member(id);
+create index dashboard_link_expires on dashboard_link (expires_at);
 
 -- listed_deposit: a view
 create view listed_deposit as

@@ -5,8 +5,8 @@ import type { MovementRow } from "../watch/movement.ts";
 import { convertUnits } from "../kernel/units.ts";
 
 export type DepositRow = Selectable<DepositTable>;
-/** A deposit without `seq`, which the database assigns. */
-export type Deposit = Omit<DepositRow, "seq">;
+/** A deposit without what its store adds. */
+export type Deposit = Omit<DepositRow, "seq" | "account_id">;
 
 /** One deposit before and after a change; `before` is undefined for a new deposit. */
 export type DepositChange = { before: Deposit | undefined; after: Deposit };

@@ -57,6 +57,8 @@ export type DepositTable = {
   /** When the required number of providers agreed on the deposit. Null: only one provider has reported it. */
   agreed_at: Date | null;
   updated_at: Date;
+  /** Whose intent it is. Null: written by a version that did not store it. */
+  account_id: GeneratedAlways<string | null>;
 };
 
 /**

@@ -74,7 +74,9 @@ export async function writeDeposits(tx: Tx, deposits: readonly Deposit[]): Promi
   const names = sql.raw(Object.keys(DEPOSIT_COLUMNS).join());
   const changing = sql.raw(CHANGING_COLUMNS.map((name) => `${name} = excluded.${name}`).join());
   await sql`
-    insert into deposit (${names}) select * from ${unnest("written", deposits, DEPOSIT_COLUMNS)}
+    insert into deposit (${names}, account_id)
+    select written.*, (select account_id from intent where intent.id = written.intent_id)
+    from ${unnest("written", deposits, DEPOSIT_COLUMNS)}
     on conflict (movement_id) do update set ${changing}`.execute(tx);
 }
 

@@ -7,6 +7,7 @@ import { purgeHandoffCodes } from "../intent/checkout/handoff.ts";
 import { purgePrimedAccounts } from "../priming/purgePrimedAccounts.ts";
 import { purgeSessions } from "../dashboard/session.ts";
 import { purgeChallenges } from "../dashboard/walletSignIn.ts";
+import { purgeSettlementDays } from "../settlement/days/settlementDays.ts";
 import { purgeViewHints } from "../view/purgeViewHints.ts";
 import { purgeDeliveries } from "../webhook/purgeDeliveries.ts";
 import type { World } from "../world.ts";
@@ -34,6 +35,7 @@ export function purgeExpiredLoop(world: World): Loop {
     (limit) => purgeSessions(world, { kind: "key", limit }),
     (limit) => purgeSessions(world, { kind: "member", limit }),
     (limit) => purgeChallenges(world, limit),
+    (limit) => purgeSettlementDays(world, limit),
     // Only such a sender writes these rows.
     ...(chains.some(({ sender }) => sender.accounts !== undefined)
       ? [(limit: number) => purgePrimedAccounts(world, limit)]

@@ -8,6 +8,7 @@ import { processDepositsLoop } from "./chain/processDepositsLoop.ts";
 import { followAccountsLoops } from "./chain/followAccountsLoops.ts";
 import { followHeadsLoop, listenToFeedLoop } from "./chain/followHeadsLoop.ts";
 import { applyPayoutChangesLoop } from "./dashboard/applyPayoutChangesLoop.ts";
+import { updateSettlementDaysLoop } from "./dashboard/updateSettlementDaysLoop.ts";
 import { purgeExpiredLoop } from "./purgeExpiredLoop.ts";
 import { runLoop, type Loop } from "./loop.ts";
 import { checkCountedLoop } from "./checkCountedLoop.ts";
@@ -85,6 +86,7 @@ function watchLoops(world: World): Loop[] {
 function settleLoops(world: World): Loop[] {
   return [
     planForgottenLoop(world),
+    updateSettlementDaysLoop(world),
     ...(world.bridge === undefined ? [] : [trackCrossingsLoop(world, world.bridge), refreshFeesLoop(world)]),
   ];
 }

@@ -43,6 +43,35 @@ export const settlementTotalsCheck: Check = {
       <> (coalesce(sums.gross, 0), coalesce(sums.fee, 0), coalesce(sums.net, 0))`,
 };
 
+/** Of the days that are kept for certain. */
+const daysCheck: Check = {
+  name: "days-match-settlements",
+  meaning: "What landed on a day differs from the sum of its settlements.",
+  query: sql`
+    with landed as (
+      select intent.account_id, (settlement.landed_at at time zone 'UTC')::date as day, settlement.chain, settlement.token,
+        count(*) as landed_count, sum(settlement.gross_units) as gross_units, sum(settlement.fee_units) as fee_units,
+        sum(settlement.route_cost_units) as route_cost_units, sum(settlement.net_units) as net_units
+      from settlement join intent on intent.id = settlement.intent_id where settlement.status = 'landed' group by 1, 2, 3, 4
+    ), stored as (
+      select account_id, day, chain, token, sum(landed_count) as landed_count, sum(gross_units) as gross_units,
+        sum(fee_units) as fee_units, sum(route_cost_units) as route_cost_units, sum(net_units) as net_units
+      from (
+        select account_id, day, chain, token, landed_count, gross_units, fee_units, route_cost_units, net_units from settlement_day
+        union all
+        select account_id, day, chain, token, landed_count, gross_units, fee_units, route_cost_units, net_units
+        from settlement_day_change
+      ) as parts group by 1, 2, 3, 4
+    )
+    select account_id as account, day::text, chain, token, landed.net_units as landed, stored.net_units as stored
+    from landed full join stored using (account_id, day, chain, token)
+    where day > (select max(day) from landed) - 1000
+      and (coalesce(landed.landed_count, 0), coalesce(landed.gross_units, 0), coalesce(landed.fee_units, 0),
+          coalesce(landed.route_cost_units, 0), coalesce(landed.net_units, 0))
+        <> (coalesce(stored.landed_count, 0), coalesce(stored.gross_units, 0), coalesce(stored.fee_units, 0),
+          coalesce(stored.route_cost_units, 0), coalesce(stored.net_units, 0))`,
+};
+
 export const settlementChecks: readonly Check[] = [
   {
     name: "gross-equals-parts",
@@ -124,6 +153,7 @@ export const settlementChecks: readonly Check[] = [
       where status <> 'landed' and queue < 3 and retry_at - created_at > interval '1 day'`,
   },
   settlementTotalsCheck,
+  daysCheck,
   {
     name: "bridge-balance-has-settlement",
     meaning: "A bridge carries money although no settlement is bridging.",

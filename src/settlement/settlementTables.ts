@@ -7,6 +7,8 @@ declare module "../db/schema.ts" {
   interface Schema {
     settlement: SettlementTable;
     sweep_agreement: SweepAgreementTable;
+    settlement_day: SettlementDayTable;
+    settlement_day_change: SettlementDayChangeTable;
   }
 }
 
@@ -66,3 +68,20 @@ export type SweepAgreementTable = {
   asked_at: Date;
   retry_at: Date | null;
 };
+
+/** What landed on a day in UTC, by the chain on which it was paid. Amounts are in the token's units. */
+export type SettlementDayTable = {
+  account_id: string;
+  /** Such as 2026-11-28. */
+  day: string;
+  chain: Caip2;
+  token: string;
+  landed_count: bigint;
+  gross_units: bigint;
+  fee_units: bigint;
+  route_cost_units: bigint;
+  net_units: bigint;
+};
+
+/** A change that its day lacks yet: what it adds, or takes away when it is below zero. */
+export type SettlementDayChangeTable = SettlementDayTable & { number: GeneratedAlways<bigint>; changed_at: Date };

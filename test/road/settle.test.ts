@@ -2,11 +2,18 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { hubAbi } from "@tributary/inbox/hubAbi";
 import { settleItemGas } from "@tributary/inbox/hubs";
+import { sql } from "kysely";
 import { encodeFunctionData } from "viem";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
+import { openSession } from "../../src/dashboard/session.ts";
+import { buildServer } from "../../src/http/server.ts";
 import { archiveIntent } from "../../src/intent/archiveIntent.ts";
 import { toInboxTerms } from "../../src/intent/inboxTerms.ts";
+import { createKey } from "../../src/merchant/keys/createKey.ts";
+import { READ_DASHBOARD } from "../../src/merchant/keys/scopes.ts";
+import { updateSettlementDays } from "../../src/settlement/days/settlementDays.ts";
 import { settleCall } from "../../src/chain/evm/send/settleCall.ts";
+import { parseUnits } from "../../src/kernel/units.ts";
 import { thoroughDatabases } from "../support/database.ts";
 import { assertAllChecks } from "../support/ledgerAssertions.ts";
 import { openRoad, type Road } from "../support/road.ts";
@@ -161,6 +168,43 @@ for (const database of thoroughDatabases) {
         );
         assert.equal((await road.intent(intent)).counted_units, units);
       }
+    });
+
+    test("the chart of days shows what the settlements' records add up to, also after a reorg of a sweep", async () => {
+      const { chain, world, account } = road;
+      const { apiKey } = await createKey(world, { accountId: account.id, scopes: [READ_DASHBOARD] });
+      const cookie = `tributary_dashboard=${await openSession(world, apiKey)}`;
+      const server = await buildServer(world);
+      /** Each bar's title holds its exact sum. */
+      const chartTotal = async () => {
+        await updateSettlementDays(world);
+        const { body } = await server.inject({ method: "GET", url: "/dashboard/settlements", headers: { cookie } });
+        const titles = [...body.matchAll(/<title>[^<:]+: ([\d.]+) USDC<\/title>/g)];
+        return titles.reduce((total, [, decimal = ""]) => total + (parseUnits(decimal, 6) ?? 0n), 0n);
+      };
+      const recorded = async () => {
+        const { rows } = await sql<{ units: bigint }>`select coalesce(sum(net_units), 0) as units
+          from settlement where status = 'landed' and token = ${chain.usdc.address.toLowerCase()}`.execute(
+          world.db.root,
+        );
+        return rows[0]?.units;
+      };
+      const before = await chartTotal();
+      assert.equal(before, await recorded());
+      const intent = await road.create();
+      await road.pay(intent, 5_000_000n);
+      await road.settle();
+      assert.equal(await chartTotal(), before + 4_975_000n);
+      const [settlement] = await road.settlements(intent);
+      const head = await chain.client.getBlockNumber();
+      await chain.reorg(Number(head - (settlement?.block_number ?? 0n)) + 1);
+      await road.tick();
+      assert.equal(await chartTotal(), before, "the reorg took it away");
+      assert.equal(before, await recorded());
+      await road.settle();
+      assert.equal(await chartTotal(), before + 4_975_000n, "its sweep is mined again");
+      assert.equal(await chartTotal(), await recorded());
+      await server.close();
     });
 
     test("a payout wallet that the issuer blocks delays no other settlement and is paid once unblocked", async () => {

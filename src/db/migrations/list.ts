@@ -25,6 +25,7 @@ import * as dashboard from "./0212_dashboard.ts";
 import * as members from "./0240_members.ts";
 import * as keyExpiry from "./0241_key_expiry.ts";
 import * as narrowIndexes from "./0250_narrow_indexes.ts";
+import * as dashboardDays from "./0255_dashboard_days.ts";
 import * as unusedToken from "./0231_unused_token.ts";
 import * as resized from "./0232_resized.ts";
 
@@ -64,4 +65,5 @@ export const migrations: readonly Migration[] = [
   { name: "0240_members", up: members.up },
   { name: "0241_key_expiry", up: keyExpiry.up },
   { name: "0250_narrow_indexes", up: narrowIndexes.up },
+  { name: "0255_dashboard_days", up: dashboardDays.up },
 ];

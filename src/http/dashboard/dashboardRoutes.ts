@@ -19,6 +19,7 @@ import { searchPayments } from "./searchPayments.ts";
 import { addSignInRoutes } from "./signInRoutes.ts";
 import { addCheckoutPages } from "./checkoutPages.ts";
 import { addPayoutPages } from "./payoutPages.ts";
+import { addSettlementPages } from "./settlementPages.ts";
 import { addTeamPages } from "./teamPages.ts";
 import { addWebhookPages } from "./webhookPages.ts";
 
@@ -73,6 +74,7 @@ export function addDashboardRoutes(server: FastifyInstance, context: HttpContext
       return paymentPage(view, await readPaymentDetail(world, intent));
     }),
   );
+  addSettlementPages(server, context);
   addWebhookPages(server, context);
   addEventPage(server, context);
   addCheckoutPages(server, context);

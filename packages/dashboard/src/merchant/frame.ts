@@ -24,7 +24,16 @@ export function merchantContext(locale: string, now: string): MerchantContext {
   return { t, times: { locale: known, timeZone: "UTC", now } };
 }
 
-export type Section = "payments" | "webhooks" | "events" | "checkout" | "keys" | "team" | "payout" | "audit";
+export type Section =
+  | "payments"
+  | "settlements"
+  | "webhooks"
+  | "events"
+  | "checkout"
+  | "keys"
+  | "team"
+  | "payout"
+  | "audit";
 
 /** Who is signed in. `token` goes with every form that changes something. */
 export type Viewer = {
@@ -47,6 +56,7 @@ export type MerchantPage = {
 
 const PATHS: Readonly<Record<Section, string>> = {
   payments: "/dashboard",
+  settlements: "/dashboard/settlements",
   webhooks: "/dashboard/webhooks",
   events: "/dashboard/events",
   checkout: "/dashboard/checkout",
