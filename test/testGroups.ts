@@ -13,7 +13,7 @@ const TEST_APIS = ["test/support/api.ts", "test/support/remoteGateApi.ts", "test
 const ALONE = "test/http/@(connectionLimits|memory|rawHttp).test.ts";
 const CONCURRENT = "test/http/@(limits|idempotencyKey|createRace).test.ts";
 const PAGES =
-  "test/http/@(checkout|checkoutEvents|checkoutRoutes|checkoutState|dashboard|dashboardChanges|dashboardTeam|docs|ops).test.ts";
+  "test/http/@(checkout|checkoutEvents|checkoutRoutes|checkoutState|dashboard|dashboardChanges|dashboardPages|dashboardTeam|dashboardTenancy|docs|ops).test.ts";
 
 export const TEST_RUN: TestRunSetup = {
   groups: [

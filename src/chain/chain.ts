@@ -29,6 +29,11 @@ export type Chain = {
    * it. Absent on kinds of chains that compare nothing. Throws ProviderFailed.
    */
   readonly findDifferences?: () => Promise<string[] | undefined>;
+  /**
+   * Whether a wallet that is a contract signed a text (EIP-1271), by the providers. Absent on kinds of chains without
+   * such wallets. Throws ProviderFailed and ChainMismatch.
+   */
+  readonly isSignedByContract?: (signed: { wallet: string; text: string; signature: string }) => Promise<boolean>;
   /** Providers that push new heads; often empty. */
   readonly feeds: readonly HeadFeed[];
 };

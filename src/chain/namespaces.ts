@@ -1,7 +1,7 @@
 import type { Namespace } from "../kernel/caip.ts";
 import type { AddressFormat, WalletSignatures } from "./addressFormat.ts";
 import { evmAddresses } from "./evm/address.ts";
-import { evmSignatures } from "./evm/walletSignature.ts";
+import { evmSignatures } from "./evm/wallet/walletSignature.ts";
 import { solanaAddresses } from "./solana/address.ts";
 import { solanaSignatures } from "./solana/wallet/walletSignature.ts";
 

@@ -10,7 +10,7 @@ import { upgrade } from "./service/upgrade.ts";
 import { accountsCreate, accountsList, accountsResume, accountsShow, accountsSuspend } from "./merchants/accounts.ts";
 import { accountsUpdate } from "./merchants/accountsUpdate.ts";
 import { accountsBrand } from "./merchants/accountsBrand.ts";
-import { membersAdd, membersList, membersRemove } from "./merchants/members.ts";
+import { membersAdd, membersLink, membersList, membersRemove } from "./merchants/members.ts";
 import { payoutChangesList, payoutChangeStop } from "./merchants/payoutChanges.ts";
 import { pageOriginsAdd, pageOriginsList, pageOriginsRemove } from "./merchants/pageOrigins.ts";
 import { keysCreate, keysList, keysRevoke, keysRotate } from "./merchants/keys.ts";
@@ -63,6 +63,7 @@ export const COMMANDS: readonly Command[] = [
   membersAdd,
   membersList,
   membersRemove,
+  membersLink,
   keysCreate,
   keysList,
   keysRotate,

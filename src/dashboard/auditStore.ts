@@ -1,6 +1,8 @@
 import { sql, type Selectable } from "kysely";
 import type { Db, Tx } from "../db/database.ts";
 import { json } from "../db/parameters.ts";
+import { addMs } from "../kernel/clock.ts";
+import { Fault } from "../kernel/faults.ts";
 import type { AuditEntryTable } from "./dashboardTables.ts";
 
 export type AuditEntry = Selectable<AuditEntryTable>;
@@ -25,11 +27,39 @@ export type AuditAction =
 
 export type NewAuditEntry = { accountId: string; at: Date; actor: string; action: AuditAction; details: object };
 
-/** In the transaction of the change itself. Details contain no secret. */
+const DAY_MS = 86_400_000;
+/** Changes of one key or member in 24 hours: its entries, and what they tell of, are permanent. */
+export const CHANGES_PER_DAY = 200;
+/** Ends what was made before, and protects: never refused. */
+const ALWAYS_ALLOWED: ReadonlySet<AuditAction> = new Set([
+  "member.removed",
+  "key.revoked",
+  "webhook_endpoint.deleted",
+  "payout_change.stopped",
+  "payout_change.applied",
+]);
+
+/**
+ * In the transaction of the change itself. Details contain no secret. Throws rate_limited when the key or member made too
+ * many changes.
+ */
 export async function appendAudit(tx: Tx, entry: NewAuditEntry): Promise<void> {
   const { accountId, at, actor, action, details } = entry;
+  if (!ALWAYS_ALLOWED.has(action) && /^(key|member) /.test(actor)) await limitChanges(tx, entry);
   await sql`insert into audit_entry (account_id, at, actor, action, details)
     values (${accountId}, ${at}, ${actor}, ${action}, ${json(details)})`.execute(tx);
+}
+
+async function limitChanges(tx: Tx, { accountId, actor, at }: NewAuditEntry): Promise<void> {
+  const { rows } = await sql<{ at: Date }>`
+    select at from audit_entry where account_id = ${accountId} and actor = ${actor}
+    order by number desc offset ${CHANGES_PER_DAY - 1} limit 1`.execute(tx);
+  const waitMs = rows[0] === undefined ? 0 : addMs(rows[0].at, DAY_MS).getTime() - at.getTime();
+  if (waitMs > 0)
+    throw new Fault("rate_limited", {
+      message: `One key or member makes at most ${CHANGES_PER_DAY} changes in 24 hours.`,
+      retryAfterS: Math.ceil(waitMs / 1_000),
+    });
 }
 
 /** An account's entries below a number, newest first. */

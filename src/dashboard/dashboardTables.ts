@@ -1,11 +1,12 @@
 import type { Generated, GeneratedAlways } from "kysely";
-import type { Namespace } from "../kernel/caip.ts";
+import type { Caip2, Namespace } from "../kernel/caip.ts";
 
 // The row types of the tables of sign-ins.
 
 declare module "../db/schema.ts" {
   interface Schema {
     ops_link: OpsLinkTable;
+    dashboard_link: DashboardLinkTable;
     dashboard_session: DashboardSessionTable;
     member: MemberTable;
     member_session: MemberSessionTable;
@@ -23,6 +24,9 @@ export type OpsLinkTable = {
   expires_at: Date;
   used_at: Date | null;
 };
+
+/** A link that signs a member in once. */
+export type DashboardLinkTable = OpsLinkTable & { member_id: string };
 
 /** A browser that is signed in to an account's dashboard by a key. */
 export type DashboardSessionTable = {
@@ -43,6 +47,8 @@ export type MemberTable = {
   account_id: string;
   namespace: Namespace;
   wallet: string;
+  /** Where the wallet is a contract; null for one with a private key. */
+  chain: Caip2 | null;
   role: MemberRole;
   name: string | null;
   created_at: Date;
@@ -57,6 +63,7 @@ export type SignInChallengeTable = {
   nonce: string;
   namespace: Namespace;
   wallet: string;
+  chain: Caip2 | null;
   created_at: Date;
   expires_at: Date;
 };

@@ -1,6 +1,6 @@
 import { sql, type Selectable } from "kysely";
 import type { Db, Tx } from "../db/database.ts";
-import type { Namespace } from "../kernel/caip.ts";
+import type { Caip2, Namespace } from "../kernel/caip.ts";
 import type { MemberRole, MemberTable } from "./dashboardTables.ts";
 
 export type MemberRow = Selectable<MemberTable>;
@@ -31,13 +31,24 @@ export async function listMemberRows(on: Db["root"] | Tx, accountId: string): Pr
     .execute();
 }
 
+/** An account that a wallet is a member of. */
+export type Membership = {
+  memberId: string;
+  accountId: string;
+  accountName: string;
+  role: MemberRole;
+  /** Where the wallet is a contract; null for one with a private key. */
+  chain: Caip2 | null;
+};
+
 /** A wallet's memberships in accounts that are not suspended, oldest first. */
 export async function findMemberships(
   db: Db,
   { namespace, wallet }: { namespace: Namespace; wallet: string },
-): Promise<{ memberId: string; accountId: string }[]> {
-  const { rows } = await sql<{ memberId: string; accountId: string }>`
-    select member.id as "memberId", member.account_id as "accountId"
+): Promise<Membership[]> {
+  const { rows } = await sql<Membership>`
+    select member.id as "memberId", member.account_id as "accountId", account.name as "accountName", member.role,
+      member.chain
     from member join account on account.id = member.account_id
     where member.namespace = ${namespace} and member.wallet = ${wallet} and member.removed_at is null
       and account.status = 'active'

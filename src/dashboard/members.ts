@@ -1,6 +1,6 @@
 import { addressFormatOf } from "../chain/namespaces.ts";
 import type { Tx } from "../db/database.ts";
-import type { Namespace } from "../kernel/caip.ts";
+import type { Caip2, Namespace } from "../kernel/caip.ts";
 import { Fault } from "../kernel/faults.ts";
 import { newId } from "../kernel/ids.ts";
 import { lockAccount } from "../merchant/store.ts";
@@ -18,7 +18,7 @@ const NAME_CHARACTERS_MAX = 100;
 
 export type NewMember = {
   accountId: string;
-  /** An EVM address or a Solana key. */
+  /** An EVM address or a Solana key. A wallet that is a contract stands behind its chain: eip155:8453:0x…. */
   wallet: string;
   role: string;
   name?: string | undefined;
@@ -27,7 +27,7 @@ export type NewMember = {
 /** `actor`: who does it, as the audit log names him. Throws invalid_request that names the field, and not_found. */
 export async function addMember(world: MemberWorld, member: NewMember, actor: string): Promise<MemberRow> {
   const role = requireRole(member.role);
-  const { namespace, wallet } = requireWallet(world, member.wallet);
+  const { namespace, wallet, chain } = requireMemberWallet(world, member.wallet);
   const name = member.name?.trim() ?? "";
   if (name.length > NAME_CHARACTERS_MAX) throw invalid("name", `at most ${NAME_CHARACTERS_MAX} characters`);
   const { accountId } = member;
@@ -40,6 +40,7 @@ export async function addMember(world: MemberWorld, member: NewMember, actor: st
       account_id: accountId,
       namespace,
       wallet,
+      chain,
       role,
       name: name === "" ? null : name,
       created_at: world.clock.now(),
@@ -50,7 +51,7 @@ export async function addMember(world: MemberWorld, member: NewMember, actor: st
       at: row.created_at,
       actor,
       action: "member.added",
-      details: { memberId: row.id, wallet, role },
+      details: { memberId: row.id, wallet, ...(chain === null ? {} : { chain }), role },
     });
     return { ...row, removed_at: null };
   });
@@ -104,6 +105,18 @@ function requireOtherOwner(members: readonly MemberRow[], memberId: string): voi
     });
 }
 
+/** The wallet in stored form, and its chain where it is a contract. Throws invalid_request. */
+function requireMemberWallet(
+  world: Pick<World, "catalog">,
+  text: string,
+): { namespace: Namespace; wallet: string; chain: Caip2 | null } {
+  const [, id, address = ""] = /^(eip155:\d{1,20}):(0x.*)$/i.exec(text.trim()) ?? [];
+  if (id === undefined) return { ...requireWallet(world, text), chain: null };
+  const chain = world.catalog.knownChains.find(({ caip2 }) => caip2 === id.toLowerCase())?.caip2;
+  if (chain === undefined) throw invalid("wallet", "on a chain of this service");
+  return { ...requireWallet(world, address), chain };
+}
+
 /** The wallet in stored form. Throws invalid_request. */
 export function requireWallet(
   { catalog }: Pick<World, "catalog">,
@@ -112,7 +125,10 @@ export function requireWallet(
   const namespace = /^0x/i.test(text) ? "eip155" : "solana";
   const parsed = addressFormatOf(namespace).parseWallet(text, catalog.contracts);
   if ("address" in parsed) return { namespace, wallet: parsed.address };
-  throw invalid("wallet", "the address of a wallet on an EVM chain or on Solana");
+  throw invalid(
+    "wallet",
+    "the address of a wallet on an EVM chain or on Solana, or of a contract such as eip155:8453:0x…",
+  );
 }
 
 function requireRole(text: string): MemberRole {

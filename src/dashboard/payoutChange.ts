@@ -1,4 +1,3 @@
-import { walletSignaturesOf } from "../chain/namespaces.ts";
 import type { Tx } from "../db/database.ts";
 import { appendEvents } from "../event/store.ts";
 import { caip2, displayAddress } from "../kernel/caip.ts";
@@ -6,10 +5,11 @@ import { addMs } from "../kernel/clock.ts";
 import { Fault } from "../kernel/faults.ts";
 import { newId } from "../kernel/ids.ts";
 import { clearKeyCache } from "../merchant/keys/keyCache.ts";
-import { lockAccount, type AccountRow } from "../merchant/store.ts";
+import { findAccount, lockAccount, type AccountRow } from "../merchant/store.ts";
 import { changeAccount, checkAccountChange, type AccountChange } from "../merchant/updateAccount.ts";
 import type { World } from "../world.ts";
 import { appendAudit, type AuditAction } from "./auditStore.ts";
+import { isSignedByContract, isSignedByKey } from "./signIn/walletSignature.ts";
 import {
   findOpenChange,
   insertChange,
@@ -132,21 +132,36 @@ export async function signPayoutChange(
   actor: string,
 ): Promise<PayoutChangeRow> {
   const at = world.clock.now();
+  // The wallet may be a contract, which only the chain can ask.
+  const proposed = await findOpenChange(world.db.root, accountId);
+  const before = await findAccount(world.db, accountId);
+  if (proposed?.id !== changeId || proposed.status !== "proposed" || before === undefined) throw noChange();
+  await requireSignature(world, { account: before, row: proposed, signature });
   return world.db.transaction(async (tx) => {
     const { account, row } = await lockOpen(tx, { accountId, changeId });
-    const { payout_namespace: namespace, payout_wallet: wallet } = account;
-    if (row.status !== "proposed" || namespace === null || wallet === null) throw noChange();
-    const text = payoutChangeText(world, row);
-    const digits = signature.replace(/^0x/, "");
-    if (!(await walletSignaturesOf(namespace).isSigned({ wallet, text, signature: digits })))
-      throw new Fault("invalid_request", {
-        param: "signature",
-        message: `signature must be of the present payout wallet, ${displayAddress(caip2(namespace, account.payout_chain_reference ?? ""), wallet)}.`,
-      });
+    const { payout_wallet: wallet } = account;
+    const isSame = wallet === before.payout_wallet && account.payout_chain_reference === before.payout_chain_reference;
+    if (row.status !== "proposed" || wallet === null || !isSame) throw noChange();
     const dueAt = addMs(at, payoutChangeDelayMs(world.config));
     const signed = await updateChange(tx, row.id, { status: "waiting", signed_by: wallet, due_at: dueAt });
     await record(tx, world, { row: signed, account, actor, at, step: "signed" });
     return signed;
+  });
+}
+
+/** The text of a proposal never changes, so it may be compared before the proposal is locked. */
+async function requireSignature(
+  world: ChangeWorld,
+  { account, row, signature }: { account: AccountRow; row: PayoutChangeRow; signature: string },
+): Promise<void> {
+  const { payout_namespace: namespace, payout_chain_reference: reference, payout_wallet: wallet } = account;
+  if (namespace === null || reference === null || wallet === null) throw noChange();
+  const chain = caip2(namespace, reference);
+  const signed = { namespace, wallet, text: payoutChangeText(world, row), signature };
+  if ((await isSignedByKey(signed)) || (await isSignedByContract(world, chain, signed))) return;
+  throw new Fault("invalid_request", {
+    param: "signature",
+    message: `signature must be of the present payout wallet, ${displayAddress(chain, wallet)}.`,
   });
 }
 

@@ -5,8 +5,9 @@ import { Fault } from "../kernel/faults.ts";
 import { authenticate, requireScope } from "../merchant/keys/authenticate.ts";
 import { MANAGE_DASHBOARD, READ_DASHBOARD } from "../merchant/keys/scopes.ts";
 import type { World } from "../world.ts";
-import type { Namespace } from "../kernel/caip.ts";
+import type { Caip2, Namespace } from "../kernel/caip.ts";
 import type { MemberRole } from "./dashboardTables.ts";
+import { findMemberships, type Membership } from "./memberStore.ts";
 import {
   deleteOverSessions,
   deleteSession,
@@ -40,6 +41,8 @@ export type Viewer =
       readonly role: MemberRole;
       readonly namespace: Namespace;
       readonly wallet: string;
+      /** Where the wallet is a contract. */
+      readonly chain: Caip2 | null;
     };
 
 export type DashboardSession = {
@@ -72,12 +75,13 @@ export async function openSession(world: SessionWorld, apiKey: string): Promise<
   return cookieOf(world, session.id);
 }
 
-/** Signs in a member, whose wallet has been checked, and returns the cookie's value. */
+/** Signs in a member, whose wallet has been checked, and returns the cookie's value. `until`: when it ends at the latest. */
 export async function openMemberSession(
   world: Omit<SessionWorld, "log">,
-  { accountId, memberId }: { accountId: string; memberId: string },
+  { accountId, memberId, until }: { accountId: string; memberId: string; until?: Date },
 ): Promise<string> {
   const session = newSession(world, accountId);
+  if (until !== undefined) session.expiresAt = until;
   await insertMemberSession(world.db, { ...session, memberId });
   return cookieOf(world, session.id);
 }
@@ -130,14 +134,34 @@ function keyOf({ keyId, scopes, keyRevokedAt, keyExpiresAt }: FoundSession, now:
 
 function memberOf(found: FoundSession): Viewer | undefined {
   const { memberId, memberRole: role, memberNamespace: namespace, memberWallet: wallet, memberRemovedAt } = found;
+  const { memberChain: chain } = found;
   if (memberId === null || role === null || namespace === null || wallet === null || memberRemovedAt !== null)
     return undefined;
-  return { kind: "member", memberId, role, namespace, wallet };
+  return { kind: "member", memberId, role, namespace, wallet, chain };
 }
 
 /** Throws unauthorized for a form that is not of this session. */
 export function requireFormToken(session: DashboardSession, token: string): void {
   if (!isEqual(token, session.token)) throw new Fault("unauthorized", { message: "The form is of another session." });
+}
+
+/** The accounts that the session's wallet may open: none for a key. */
+export async function listOwnAccounts(world: Pick<World, "db">, { viewer }: DashboardSession): Promise<Membership[]> {
+  if (viewer.kind === "key") return [];
+  return (await findMemberships(world.db, viewer)).filter(({ chain }) => chain === viewer.chain);
+}
+
+/** Opens another account of the session's wallet, no longer than the session lasts, and ends it. Throws not_found. */
+export async function switchAccount(
+  world: Omit<SessionWorld, "log">,
+  session: DashboardSession,
+  accountId: string,
+): Promise<string> {
+  const chosen = (await listOwnAccounts(world, session)).find((each) => each.accountId === accountId);
+  if (chosen === undefined) throw new Fault("not_found", { message: "No such account." });
+  const cookie = await openMemberSession(world, { ...chosen, until: session.expiresAt });
+  await deleteSession(world.db, { kind: session.viewer.kind, id: session.id });
+  return cookie;
 }
 
 /** Ends a session. Throws unauthorized for a form that is not of this session. */

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Db } from "../db/database.ts";
-import type { Namespace } from "../kernel/caip.ts";
+import type { Caip2, Namespace } from "../kernel/caip.ts";
 import type { MemberRole } from "./dashboardTables.ts";
 
 /** A session with all that decides whether it still holds. It is of a key or of a member. */
@@ -17,6 +17,7 @@ export type FoundSession = {
   memberRole: MemberRole | null;
   memberNamespace: Namespace | null;
   memberWallet: string | null;
+  memberChain: Caip2 | null;
   memberRemovedAt: Date | null;
   seenAt: Date;
   expiresAt: Date;
@@ -28,14 +29,14 @@ export async function findSession(db: Db, id: string): Promise<FoundSession | un
     select session.id, session.account_id as "accountId", account.name as "accountName",
       account.status = 'suspended' as "isSuspended", session.key_id as "keyId", key.scopes,
       key.revoked_at as "keyRevokedAt", key.expires_at as "keyExpiresAt", null as "memberId", null as "memberRole",
-      null as "memberNamespace", null as "memberWallet", null::timestamptz as "memberRemovedAt",
+      null as "memberNamespace", null as "memberWallet", null as "memberChain", null::timestamptz as "memberRemovedAt",
       session.seen_at as "seenAt", session.expires_at as "expiresAt"
     from dashboard_session session join account on account.id = session.account_id
       join api_key key on key.key_id = session.key_id and key.account_id = session.account_id
     where session.id = ${id}
     union all
     select session.id, session.account_id, account.name, account.status = 'suspended', null, null, null, null,
-      member.id, member.role, member.namespace, member.wallet, member.removed_at, session.seen_at, session.expires_at
+      member.id, member.role, member.namespace, member.wallet, member.chain, member.removed_at, session.seen_at, session.expires_at
     from member_session session join account on account.id = session.account_id
       join member on member.id = session.member_id and member.account_id = session.account_id
     where session.id = ${id}`.execute(db.root);

@@ -1,5 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { addMember } from "../dashboard/members.ts";
+import { listMemberRows } from "../dashboard/memberStore.ts";
 import { displayAddress, namespaceOf, referenceOf } from "../kernel/caip.ts";
 import { createAccount } from "../merchant/createAccount.ts";
 import { createKey } from "../merchant/keys/createKey.ts";
@@ -86,4 +88,11 @@ async function createMerchants(world: World, { chains, solanaKeys }: MerchantPar
     accounts.push({ name, accountId: id, apiKey, unscopedKey, payoutWallet: displayAddress(chain, wallet) });
   }
   return accounts;
+}
+
+/** A merchant's wallet is the owner of its dashboard. */
+export async function ensureOwners(world: World, accounts: readonly ManifestAccount[]): Promise<void> {
+  for (const { accountId, payoutWallet: wallet, name } of accounts)
+    if ((await listMemberRows(world.db.root, accountId)).length === 0)
+      await addMember(world, { accountId, wallet, role: "owner", name }, "operator");
 }

@@ -27,7 +27,7 @@ import { BRIDGED_SYMBOL, DEV_CHAINS, devBridge, devConfig } from "./devConfig.ts
 import { addExplorer } from "./explorer/explorer.ts";
 import { addDemoShop } from "./shop/demoShop.ts";
 import { openShopEndpoint } from "./shop/shopWebhooks.ts";
-import { restoreMerchants } from "./devState.ts";
+import { ensureOwners, restoreMerchants } from "./devState.ts";
 import { deployLocalBridge, type BridgeSide } from "./chains/bridge.ts";
 import { createDevClient } from "./chains/devClient.ts";
 import { startLocalChains, type LocalChain, type LocalChains } from "./chains/localChains.ts";
@@ -51,6 +51,8 @@ export type DevWorld = {
   log: Logger;
   /** Opens the operator's page once. */
   opsLink: string;
+  /** Signs in to the dashboard of the first merchant once. */
+  dashboardLink: string;
   /** The preferred port when it is in use; undefined when this world has it. */
   occupiedPort: number | undefined;
   /** Resolves when a chain has ended; before `stop`, that is a failure. */
@@ -189,7 +191,7 @@ type DevParts = {
 async function runWorld(
   world: World,
   { chains, solana, attestation, pendingBridge, home, directory }: DevParts,
-): Promise<{ manifest: DevManifest; opsLink: string; stop(): Promise<void> }> {
+): Promise<Pick<DevWorld, "manifest" | "opsLink" | "dashboardLink" | "stop">> {
   try {
     await pendingBridge;
     await verifyChains(world.config, world.chains, world.log);
@@ -200,6 +202,7 @@ async function runWorld(
       solanaKeys: solana.recoveryKeys,
     });
     const manifest = buildManifest({ baseUrl: world.config.baseUrl, accounts, chains: chains.chains, solana });
+    await ensureOwners(world, accounts);
     const [account] = accounts;
     if (account === undefined) throw new CommandError("The dev world has no merchant.");
     // The port may be another one than in the stored world.
@@ -229,7 +232,9 @@ async function runWorld(
       await chains.stop();
     };
     const { url: opsLink } = await runOperation(world, "ops link", {});
-    return { manifest, opsLink, stop };
+    const { accountId } = account;
+    const { url: dashboardLink } = await runOperation(world, "members link", { accountId });
+    return { manifest, opsLink, dashboardLink, stop };
   } catch (error) {
     await world.db.close();
     throw error;

@@ -2,7 +2,7 @@ import { decodeCursor, encodeCursor, type CursorScope } from "../kernel/cursor.t
 import { Fault } from "../kernel/faults.ts";
 import type { World } from "../world.ts";
 import { ensureDeployment } from "./deployment.ts";
-import { listIntentPage, type IntentFilter } from "./lists/listIntentPage.ts";
+import { findLookedEnd, isNarrow, listIntentPage, type IntentFilter } from "./lists/listIntentPage.ts";
 import { findIntent, type IntentRow } from "./store.ts";
 
 type ReadWorld = Pick<World, "db" | "entropy" | "memory">;
@@ -26,7 +26,10 @@ export async function getUnarchivedIntent(
 
 export type IntentListing = { intents: IntentRow[]; hasMore: boolean; nextCursor: string };
 
-/** A page of an account's intents, newest first. Throws invalid_cursor for a cursor of another list or account. */
+/**
+ * A page of an account's intents, newest first; with a filter that no index has, it may be short or empty although more
+ * follow. Throws invalid_cursor for a cursor of another list or account.
+ */
 export async function listIntents(
   world: ReadWorld,
   query: { accountId: string; limit: number; cursor?: string | undefined } & Partial<IntentFilter>,
@@ -39,8 +42,17 @@ export async function listIntents(
   const rows = await listIntentPage(world.db, { accountId, limit: limit + 1, belowSeq, merchantReference, ...filter });
   const intents = rows.slice(0, limit);
   const last = intents.at(-1);
-  const hasMore = rows.length > limit && last !== undefined;
-  return { intents, hasMore, nextCursor: hasMore ? encodeCursor(last.seq, context) : "" };
+  // A page of a filter without an index goes on where it stopped looking, although it may be empty.
+  const lookedSeq =
+    rows.length <= limit && isNarrow(filter)
+      ? await findLookedEnd(world.db, { accountId, belowSeq, merchantReference, ...filter })
+      : undefined;
+  const nextSeq = rows.length > limit ? last?.seq : lookedSeq;
+  return {
+    intents,
+    hasMore: nextSeq !== undefined,
+    nextCursor: nextSeq === undefined ? "" : encodeCursor(nextSeq, context),
+  };
 }
 
 // Skips the query for a text that cannot be an intent id.

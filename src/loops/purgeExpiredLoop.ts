@@ -6,7 +6,7 @@ import { purgeTransactions } from "../settlement/purgeTransactions.ts";
 import { purgeHandoffCodes } from "../intent/checkout/handoff.ts";
 import { purgePrimedAccounts } from "../priming/purgePrimedAccounts.ts";
 import { purgeSessions } from "../dashboard/session.ts";
-import { purgeChallenges } from "../dashboard/walletSignIn.ts";
+import { purgeChallenges } from "../dashboard/signIn/walletSignIn.ts";
 import { purgeSettlementDays } from "../settlement/days/settlementDays.ts";
 import { purgeViewHints } from "../view/purgeViewHints.ts";
 import { purgeDeliveries } from "../webhook/purgeDeliveries.ts";

@@ -32,7 +32,7 @@ import {
   testWebhook,
   updateWebhook,
 } from "./webhooks/webhookOperations.ts";
-import { addMember, listMembers, removeMember } from "./team/memberOperations.ts";
+import { addMember, listMembers, removeMember, linkMember } from "./team/memberOperations.ts";
 import { listPayoutChanges, stopChange } from "./team/payoutChangeOperations.ts";
 import { defineOperatorOperation, type OperatorOperation } from "./operation/operatorOperation.ts";
 
@@ -54,6 +54,7 @@ const OPERATIONS = {
   "members add": addMember,
   "members list": listMembers,
   "members remove": removeMember,
+  "members link": linkMember,
   "keys create": createKey,
   "keys list": listKeys,
   "keys rotate": rotateKey,

@@ -6,6 +6,7 @@ export const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   burns: async () => (await import("./burns.ts")).benchBurns(),
   bridge: async () => (await import("./bridge.ts")).benchBridge(),
   checkout: async () => (await import("./checkout.ts")).benchCheckout(),
+  dashboard: async () => (await import("./dashboard.ts")).benchDashboard(),
   detect: async () => (await import("./detect.ts")).benchDetect(),
   dust: async () => (await import("./dust.ts")).benchDust(),
   floods: async () => (await import("./floods.ts")).benchFloods(),

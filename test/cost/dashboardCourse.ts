@@ -4,8 +4,10 @@ import { searchPayments } from "../../src/http/dashboard/searchPayments.ts";
 import { addMember, changeRole, removeMember } from "../../src/dashboard/members.ts";
 import { applyDueChanges, proposePayoutChange, stopPayoutChange } from "../../src/dashboard/payoutChange.ts";
 import { openMemberSession, purgeSessions } from "../../src/dashboard/session.ts";
-import { createChallenge, openWalletSession, purgeChallenges } from "../../src/dashboard/walletSignIn.ts";
+import { createDashboardCode, openLinkSession } from "../../src/dashboard/signIn/dashboardLink.ts";
+import { createChallenge, openWalletSession, purgeChallenges } from "../../src/dashboard/signIn/walletSignIn.ts";
 import { readRowProblems } from "../../src/health/rowProblems.ts";
+import { purgeSettlementDays, updateSettlementDays } from "../../src/settlement/days/settlementDays.ts";
 import { createEndpoint, getEndpoint } from "../../src/webhook/endpoint/manageEndpoints.ts";
 import { redeliver, sendTest } from "../../src/webhook/redeliver.ts";
 import { assignEventSequences } from "../../src/event/assignEventSequences.ts";
@@ -25,7 +27,7 @@ export async function openDashboard({ road, get, busy }: CostWorld): Promise<voi
   const other = await addMember(world, { accountId, wallet: randomAddress(), role: "reader" }, "operator");
   await changeRole(world, { accountId, memberId: other.id, role: "developer" }, "operator");
   const { nonce } = await createChallenge(world, member.wallet);
-  await assert.rejects(openWalletSession(world, { nonce, signature: "00", accountId }));
+  await assert.rejects(openWalletSession(world, { nonce, signature: "00" }, async () => false));
   const cookie = `tributary_dashboard=${await openMemberSession(world, { accountId, memberId: member.id })}`;
   const endpoint = await createEndpoint(world, { accountId, input: { url: "https://shop.example/hook" } });
   const key = { accountId, endpointId: endpoint.id };
@@ -48,6 +50,13 @@ export async function openDashboard({ road, get, busy }: CostWorld): Promise<voi
     "?createdAfter=2020-01-01",
     `/payments/${busy.id}`,
     "/payments.csv?merchantReference=order",
+    `?chain=${TEST_CHAIN_CONFIG.caip2}&paymentStatus=unpaid`,
+    "?priceMin=999999999",
+    "?priceMin=1&priceMax=2&merchantReference=order",
+    "/settlements",
+    "/accounts",
+    "/checkout",
+    "/checkout/preview?accent=%23ff0000",
     "/webhooks",
     `/webhooks/${endpoint.id}`,
     "/events",
@@ -61,6 +70,10 @@ export async function openDashboard({ road, get, busy }: CostWorld): Promise<voi
   const chainReference = String(TEST_CHAIN_CONFIG.chainId);
   const payout = { namespace: "eip155", chainReference, wallet: randomAddress(), currency: "USDC" } as const;
   const proposal = { accountId, change: { payout } };
+  const { code } = await createDashboardCode(world, member.id);
+  await openLinkSession(world, code);
+  await updateSettlementDays(world);
+  await purgeSettlementDays(world, 100);
   const stopped = await proposePayoutChange(world, proposal, "operator");
   await readRowProblems(world);
   await stopPayoutChange(world, { accountId, changeId: stopped.id }, `member ${other.id}`);

@@ -41,7 +41,10 @@ async function sign(
   const expected = place.dataset["wallet"];
   if (expected !== undefined && expected.toLowerCase() !== address.toLowerCase()) return place.dataset["other"];
   const shown = document.getElementById("text-to-sign")?.textContent ?? undefined;
-  const { nonce, text } = shown === undefined ? await askForText(address) : { nonce: "", text: shown };
+  const { nonce, text } =
+    shown === undefined
+      ? await askForText(address, await wallet.chainId().catch(() => ""))
+      : { nonce: "", text: shown };
   const signature = await wallet.sign(address, text);
   for (const [name, value] of Object.entries({ nonce, signature })) {
     const field = form.elements.namedItem(name);
@@ -51,10 +54,10 @@ async function sign(
   return place.dataset["waiting"];
 }
 
-async function askForText(wallet: string): Promise<{ nonce: string; text: string }> {
+async function askForText(wallet: string, chainId: string): Promise<{ nonce: string; text: string }> {
   const response = await fetch("/dashboard/sign-in/challenge", {
     method: "POST",
-    body: new URLSearchParams({ wallet }),
+    body: new URLSearchParams({ wallet, chainId }),
     redirect: "error",
   });
   if (!response.ok) throw new Error("no text to sign");

@@ -4,6 +4,8 @@
 export type TextSigner = {
   readonly name: string;
   connect(): Promise<string>;
+  /** The chain that it is on, which matters where it is a contract; empty where there is only one. */
+  chainId(): Promise<string>;
   sign(address: string, text: string): Promise<string>;
 };
 
@@ -67,6 +69,9 @@ function evmSigner(name: string, provider: Eip1193): TextSigner {
       const accounts = await provider.request({ method: "eth_requestAccounts" });
       return String((accounts as readonly unknown[])[0]);
     },
+    async chainId() {
+      return BigInt(String(await provider.request({ method: "eth_chainId" }))).toString();
+    },
     async sign(address, text) {
       const bytes = `0x${toHex(new TextEncoder().encode(text))}`;
       return String(await provider.request({ method: "personal_sign", params: [bytes, address] })).replace(/^0x/, "");
@@ -84,6 +89,7 @@ function solanaSigner({ name, features }: StandardWallet): TextSigner {
       if (first === undefined) throw new Error("the wallet has no account");
       return first.address;
     },
+    chainId: () => Promise.resolve(""),
     async sign(address, text) {
       const account = accounts.find((each) => each.address === address);
       if (account === undefined) throw new Error("the wallet has no such account");

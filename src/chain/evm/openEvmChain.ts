@@ -16,6 +16,7 @@ import { openEvmNode } from "./rpcNode.ts";
 import { EvmSender } from "./send/evmSender.ts";
 import { openForeignAccount, openGasAccount, type GasAccount } from "./send/gasAccount.ts";
 import { createSenderContext } from "./send/senderContext.ts";
+import { isSignedByContract } from "./wallet/contractSignature.ts";
 
 type EvmChainWorld = { clock: Timer; log: Logger };
 
@@ -84,5 +85,14 @@ export function createEvmChain(parts: EvmChainParts, world: EvmChainWorld): Chai
   const providers = new EvmProviders(nodes, world);
   const sender = new EvmSender(createSenderContext(providers, gasAccount, options));
   const findDifferences = () => findNetworkDifferences(providers, tokens);
-  return { caip2: providers.caip2, detection: "blocks", readers: nodes, providers, sender, feeds, findDifferences };
+  return {
+    caip2: providers.caip2,
+    detection: "blocks",
+    readers: nodes,
+    providers,
+    sender,
+    feeds,
+    findDifferences,
+    isSignedByContract: (signed) => isSignedByContract(providers, signed),
+  };
 }

@@ -9,7 +9,11 @@ export const membersAdd = operatorCommand({
   help: "Let a person sign in to an account's dashboard by a wallet. An owner adds further members there",
   positionals: [ACCOUNT],
   options: {
-    wallet: { value: "ADDRESS", summary: "the person's wallet, on an EVM chain or on Solana" },
+    wallet: {
+      value: "ADDRESS",
+      summary:
+        "the person's wallet, on an EVM chain or on Solana; one that is a contract with its chain, such as eip155:8453:0x…",
+    },
     role: { value: "ROLE", summary: "owner, developer or reader; default owner" },
     name: { value: "NAME", summary: "whose wallet it is, for people" },
   },
@@ -44,4 +48,14 @@ export const membersRemove = operatorCommand({
   positionals: [ACCOUNT, { name: "memberId", summary: "member id (mem_…)" }],
   examples: ["tributary members remove acct_3x7… mem_2b9…"],
   print: ({ memberId }) => [`${memberId} can no longer sign in.`],
+});
+
+export const membersLink = operatorCommand({
+  operation: "members link",
+  summary: "print a link that signs a member in once, on a test installation",
+  help: "Print a link that signs a member in to the dashboard without his wallet, once and within ten minutes. Only a test installation has such links",
+  positionals: [ACCOUNT, { name: "memberId", summary: "member id (mem_…); default the first owner", isOptional: true }],
+  examples: ["tributary members link acct_3x7…"],
+  print: ({ url }) => [url],
+  note: ({ expiresAt }) => [`It works once, until ${expiresAt}.`],
 });

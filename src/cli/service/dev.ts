@@ -68,7 +68,7 @@ async function stopWorld(
   return 0;
 }
 
-function banner({ manifest, opsLink }: DevWorld, terminal: Terminal): string[] {
+function banner({ manifest, opsLink, dashboardLink }: DevWorld, terminal: Terminal): string[] {
   const { baseUrl, docsUrl, accounts, chains, solana } = manifest;
   const cluster = chains.find(({ caip2 }) => namespaceOf(caip2) === "solana");
   const title = (text: string) => terminal.paint("bold", text);
@@ -78,7 +78,8 @@ function banner({ manifest, opsLink }: DevWorld, terminal: Terminal): string[] {
     "",
     `${title("Tributary")} is ready at ${terminal.paint("cyan", baseUrl)}`,
     `A demo shop is at ${terminal.paint("cyan", `${baseUrl}/demo`)}: press Buy, and the wallet in the page pays`,
-    `The merchants' dashboard is at ${terminal.paint("cyan", `${baseUrl}/dashboard`)}: sign in with a key from below`,
+    `The dashboard of ${accounts[0]?.name ?? ""} opens once at ${terminal.paint("cyan", dashboardLink)}`,
+    dim(`  another link: npx tributary members link ${accounts[0]?.accountId ?? ""}`),
     `The operator's page opens once at ${terminal.paint("cyan", opsLink)}`,
     dim("  another link: npx tributary ops link"),
     `Documentation is at ${terminal.paint("cyan", docsUrl)}`,

@@ -6,6 +6,9 @@ import type { Tx } from "../../db/database.ts";
 import { changeBrand, parseBrandChange, readBrand } from "../../merchant/brand/updateBrand.ts";
 import { changePageOrigins, listPageOrigins } from "../../merchant/pageOrigins.ts";
 import type { HttpContext } from "../httpContext.ts";
+import { PAGE_HEADERS } from "../pages/pageFiles.ts";
+import { sendDocument } from "../sendCompressed.ts";
+import { renderPreview } from "./checkoutPreview.ts";
 import { DASHBOARD_PATH, pageHandler, type PageRequest } from "./dashboardContext.ts";
 import { addForm, orShowAgain, type FormRequest } from "./formHandler.ts";
 
@@ -20,6 +23,18 @@ export function addCheckoutPages(server: FastifyInstance, context: HttpContext):
   server.get(
     PATH,
     pageHandler(context, (page) => showCheckout(context, page, { isSaved: page.query("done") === "saved" })),
+  );
+  server.get(
+    `${PATH}/preview`,
+    pageHandler(context, async ({ session, view, query, reply, request }) => {
+      const { logo } = await readBrand(world, session.accountId);
+      const looks = Object.fromEntries(LOOKS.map((name) => [name, query(name).slice(0, 200)])) as Looks;
+      const theme = query("theme") === "dark" ? "dark" : query("theme") === "light" ? "light" : null;
+      const preview = { accountName: session.accountName, logo, looks, locale: view.t.locale, theme } as const;
+      const { html, policy } = renderPreview(world, preview);
+      reply.headers({ ...PAGE_HEADERS, "content-security-policy": policy });
+      return sendDocument(request, reply, html);
+    }),
   );
   const addChange = (
     path: string,

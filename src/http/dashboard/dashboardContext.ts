@@ -3,14 +3,13 @@ import {
   MERCHANT_LOCALES,
   drawMerchantPage,
   merchantContext,
-  renderKeySignIn,
   renderProblem,
   toDocument,
   type MerchantContext,
   type MerchantPage,
   type PageProblem,
-  type SignInProblem,
 } from "@tributary/dashboard/merchant/frame";
+import { renderKeySignIn, renderLinkSignIn, type SignInProblem } from "@tributary/dashboard/merchant/signIn";
 import { checkSession, type DashboardSession } from "../../dashboard/session.ts";
 import { displayAddress } from "../../kernel/caip.ts";
 import { isServiceBusy } from "../../kernel/errors/classifyError.ts";
@@ -26,6 +25,8 @@ export const DASHBOARD_PATH = "/dashboard";
 /** Of one session, and of all sessions of an account: a key signs in as often as it likes. */
 const READS_PER_MINUTE = 240;
 const ACCOUNT_READS_PER_MINUTE = 480;
+/** A longer wait is that of a day's changes. */
+const LONG_S = 120;
 /** What a page's script asks for to bring an open page up to date: the page's elements. */
 const DRAWING_TYPE = "application/json";
 
@@ -82,7 +83,7 @@ async function sendProblem(context: HttpContext, exchange: Exchange, error: unkn
   const problem = problemOf(error);
   if (problem === undefined) throw error;
   const { host } = new URL(context.world.config.baseUrl);
-  const status = { notFound: 404, limited: 429, away: 503, foreign: 403, scope: 403 }[problem];
+  const status = { notFound: 404, limited: 429, limitedDay: 429, away: 503, foreign: 403, scope: 403 }[problem];
   if (error instanceof Fault && error.retryAfterS !== undefined)
     exchange.reply.header("retry-after", String(error.retryAfterS));
   exchange.reply.code(status);
@@ -93,7 +94,7 @@ function problemOf(error: unknown): PageProblem | undefined {
   if (error instanceof Fault) {
     if (error.code === "unauthorized") return "foreign";
     if (error.code === "insufficient_scope") return "scope";
-    if (error.code === "rate_limited") return "limited";
+    if (error.code === "rate_limited") return (error.retryAfterS ?? 0) > LONG_S ? "limitedDay" : "limited";
     return error.row.status === 404 || error.row.status === 400 ? "notFound" : undefined;
   }
   return isServiceBusy(error) ? "away" : undefined;
@@ -130,6 +131,11 @@ export function sendSignIn(
   exchange.reply.code(status);
   const { host } = new URL(context.world.config.baseUrl);
   return sendHtml(exchange, renderKeySignIn(viewOf(context, exchange.request), host, problem));
+}
+
+export function sendLinkPage(context: HttpContext, exchange: Exchange, code: string): Promise<FastifyReply> {
+  const { host } = new URL(context.world.config.baseUrl);
+  return sendHtml(exchange, renderLinkSignIn(viewOf(context, exchange.request), host, code));
 }
 
 function sendHtml({ request, reply }: Exchange, html: string): Promise<FastifyReply> {

@@ -4,10 +4,12 @@ import { eventsPage } from "@tributary/dashboard/merchant/events";
 import { paymentPage } from "@tributary/dashboard/merchant/payment";
 import { foundPage, paymentsPage, type ListFilters } from "@tributary/dashboard/merchant/payments";
 import { findEvent, listLatestEvents } from "../../event/listEvents.ts";
-import type { IntentFilter } from "../../intent/lists/listIntentPage.ts";
+import { LOOKED_MAX, type IntentFilter } from "../../intent/lists/listIntentPage.ts";
 import { getIntent, listIntents } from "../../intent/readIntents.ts";
 import { addMs, parseInstant } from "../../kernel/clock.ts";
 import { Fault } from "../../kernel/faults.ts";
+import { parseUnits, PRICE_DECIMALS } from "../../kernel/units.ts";
+import type { World } from "../../world.ts";
 import { toWholeSeconds } from "../checks/checkRateLimit.ts";
 import type { HttpContext } from "../httpContext.ts";
 import { readPageFromReplica, setAsOf } from "../reads/readFromReplica.ts";
@@ -16,7 +18,7 @@ import { DASHBOARD_PATH, pageHandler, type PageRequest } from "./dashboardContex
 import { exportPayments } from "./exportPayments.ts";
 import { readPaymentDetail, toPaymentRow } from "./paymentViews.ts";
 import { searchPayments } from "./searchPayments.ts";
-import { addSignInRoutes } from "./signInRoutes.ts";
+import { addSignInRoutes } from "./signIn/signInRoutes.ts";
 import { addCheckoutPages } from "./checkoutPages.ts";
 import { addPayoutPages } from "./payoutPages.ts";
 import { addSettlementPages } from "./settlementPages.ts";
@@ -37,12 +39,20 @@ export function addDashboardRoutes(server: FastifyInstance, context: HttpContext
       const filters = readFilters(page);
       const cursor = page.query("cursor");
       const { accountId } = page.session;
-      const filter = toFilter(filters);
+      const filter = toFilter(world, filters);
       const list = await readPageFromReplica(world, page.reply, (read) =>
         listIntents(read, { accountId, limit: PAGE_SIZE, ...filter, ...(cursor === "" ? {} : { cursor }) }),
       );
       const rows = list.intents.map((intent) => toPaymentRow(world, intent));
-      return paymentsPage(page.view, { filters, rows, nextCursor: list.nextCursor, isFirstPage: cursor === "" });
+      const chains = world.catalog.knownChains.map(({ caip2, name }) => ({ caip2, name }));
+      return paymentsPage(page.view, {
+        filters,
+        chains,
+        rows,
+        nextCursor: list.nextCursor,
+        isFirstPage: cursor === "",
+        lookedMax: list.hasMore && list.intents.length < PAGE_SIZE ? LOOKED_MAX : null,
+      });
     }),
   );
   for (const format of ["csv", "jsonl"] as const)
@@ -108,7 +118,7 @@ async function sendExport(context: HttpContext, page: PageRequest, format: "csv"
   const { session, reply, request } = page;
   const allowed = await context.perVisitor.tryAcquire(`dashboard export ${session.accountId}`, EXPORTS_PER_MINUTE);
   if (!allowed.isAllowed) throw new Fault("rate_limited", { retryAfterS: toWholeSeconds(allowed.resetMs) });
-  const filter = toFilter(readFilters(page));
+  const filter = toFilter(context.world, readFilters(page));
   const lines = exportPayments(context.world, format, { accountId: session.accountId, ...filter });
   setAsOf(reply, (await context.world.replica?.find())?.asOf);
   const type = format === "csv" ? "text/csv; charset=utf-8; header=present" : "application/jsonl; charset=utf-8";
@@ -128,6 +138,9 @@ function readFilters({ query }: PageRequest): ListFilters {
     createdAfter: query("createdAfter"),
     createdBefore: query("createdBefore"),
     merchantReference: query("merchantReference"),
+    chain: query("chain"),
+    priceMin: query("priceMin"),
+    priceMax: query("priceMax"),
   };
 }
 
@@ -135,7 +148,7 @@ const STATUSES = ["active", "settled", "archived"] as const;
 const PAYMENT_STATUSES = ["unpaid", "partial", "paid", "overpaid"] as const;
 
 /** Throws not_found for a value that no filter has: a mistyped link must not list other payments. */
-function toFilter(filters: ListFilters): Partial<IntentFilter> {
+function toFilter({ catalog }: Pick<World, "catalog">, filters: ListFilters): Partial<IntentFilter> {
   const pick = <Value extends string>(text: string, known: readonly Value[]): Value | undefined => {
     const value = known.find((each) => each === text);
     if (text !== "" && value === undefined) throw new Fault("not_found");
@@ -149,7 +162,21 @@ function toFilter(filters: ListFilters): Partial<IntentFilter> {
     paymentStatus: pick(filters.paymentStatus, PAYMENT_STATUSES),
     createdAfter: toInstant(filters.createdAfter, -1),
     createdBefore: toInstant(filters.createdBefore, 0),
+    chain: pick(
+      filters.chain,
+      catalog.knownChains.map(({ caip2 }) => caip2),
+    ),
+    priceMin: toPrice(filters.priceMin),
+    priceMax: toPrice(filters.priceMax),
   };
+}
+
+/** Of a decimal such as 25.50. */
+function toPrice(text: string): bigint | undefined {
+  if (text === "") return undefined;
+  const units = text.length > 30 ? undefined : parseUnits(text, PRICE_DECIMALS);
+  if (units === undefined) throw new Fault("not_found");
+  return units;
 }
 
 /** The first moment of a day in UTC, moved by some milliseconds: the filters leave out the moment itself. */

@@ -7,7 +7,7 @@ import type { World } from "../../world.ts";
 type SearchWorld = Pick<World, "db" | "config" | "entropy" | "memory">;
 
 const FOUND_MAX = 20;
-/** Rows that an address or a hash is looked up in, before those of other accounts are left out. */
+/** Rows that a hash or a payer is looked up in. */
 const READ_MAX = 200;
 
 /**
@@ -18,7 +18,7 @@ export async function searchPayments(world: SearchWorld, accountId: string, text
   const query = text.trim();
   // PostgreSQL refuses this character, and no stored text has it.
   if (query === "" || query.includes("\0")) return [];
-  const named = await findNamed(world, query);
+  const named = await findNamed(world, accountId, query);
   // Each is looked up by its id: a planner without statistics would go through the account's own intents.
   const { rows: found } = await sql<IntentRow>`
     select ${sql.raw(intentColumns("intent"))} from unnest(${array(named, "text")}) as named (id)
@@ -28,8 +28,8 @@ export async function searchPayments(world: SearchWorld, accountId: string, text
   return (await listIntents(world, { accountId, limit: FOUND_MAX, merchantReference: query })).intents;
 }
 
-/** Ids of intents, of any account. */
-async function findNamed({ db, config }: SearchWorld, query: string): Promise<string[]> {
+/** Ids of intents; only those of a payer are of the account alone. */
+async function findNamed({ db, config }: SearchWorld, accountId: string, query: string): Promise<string[]> {
   if (query.startsWith("pi_")) return [query];
   if (query.startsWith("dep_")) return listIds(db, sql`select intent_id as id from deposit where id = ${query}`);
   if (query.startsWith("set_")) return listIds(db, sql`select intent_id as id from settlement where id = ${query}`);
@@ -50,7 +50,11 @@ async function findNamed({ db, config }: SearchWorld, query: string): Promise<st
     sql`select distinct id from (
       select intent_id as id from inbox where namespace in ('eip155', 'solana') and address = ${stored}
       union all
-      select intent_id from (select intent_id from deposit where sender = ${stored} order by seq desc limit ${READ_MAX}) as latest
+      select intent_id from (select intent_id from deposit where sender = ${stored} and account_id = ${accountId}
+        order by seq desc limit ${READ_MAX}) as latest
+      union all
+      select intent_id from (select intent_id from deposit where sender = ${stored} and account_id is null
+        order by seq desc limit ${READ_MAX}) as unnamed
     ) as found limit ${READ_MAX}`,
   );
 }

@@ -1,5 +1,6 @@
 import { CompiledQuery, sql, type RawBuilder } from "kysely";
 import type { Db } from "../../db/database.ts";
+import { namespaceOf, referenceOf, type Caip2 } from "../../kernel/caip.ts";
 import type { IntentStatus } from "../intentTables.ts";
 import type { PaymentStatus } from "../paymentStatus.ts";
 import { intentColumns, type IntentRow } from "../store.ts";
@@ -19,7 +20,19 @@ export type IntentFilter = {
   paymentStatus?: PaymentStatus | undefined;
   createdAfter?: Date | undefined;
   createdBefore?: Date | undefined;
+} & NarrowFilter;
+
+/** Filters without an index: a page looks through `LOOKED_MAX` intents at most, and may be short although more match. */
+export type NarrowFilter = {
+  /** Of the payout. */
+  chain?: Caip2 | undefined;
+  /** Inclusive, of the price; one with any sum has none. */
+  priceMin?: bigint | undefined;
+  priceMax?: bigint | undefined;
 };
+
+/** Few enough that a page without a match takes a few milliseconds. */
+export const LOOKED_MAX = 1_000;
 
 const STATUSES: readonly IntentStatus[] = ["active", "settled", "archived"];
 const PAYMENT_STATUSES: readonly PaymentStatus[] = ["unpaid", "partial", "paid", "overpaid"];
@@ -42,11 +55,13 @@ const LIST_ALL = `/* shared: list_intents */
 export async function listIntentPage(db: Db, page: IntentPage): Promise<IntentRow[]> {
   const { accountId, belowSeq = SEQ_MAX, limit, merchantReference, status, paymentStatus } = page;
   const { createdAfter, createdBefore } = page;
-  const filters = [merchantReference, status, paymentStatus, createdAfter, createdBefore];
+  const { chain, priceMin, priceMax } = page;
+  const filters = [merchantReference, status, paymentStatus, createdAfter, createdBefore, chain, priceMin, priceMax];
   if (filters.every((filter) => filter === undefined)) {
     const query = CompiledQuery.raw(LIST_ALL, [accountId, belowSeq, limit]);
     return (await db.root.executeQuery<IntentRow>(query)).rows;
   }
+  if (isNarrow(page)) return listLooked(db, page);
   const isByStatus = merchantReference === undefined && (status !== undefined || paymentStatus !== undefined);
   const matching = sql`account_id = ${accountId} and ${sql.join(conditionsOf(page), sql` and `)}`;
   if (!isByStatus) {
@@ -62,6 +77,41 @@ export async function listIntentPage(db: Db, page: IntentPage): Promise<IntentRo
   );
   const statement = sql<IntentRow>`select * from (${sql.join(pairs, sql` union all `)}) as intent order by seq desc limit ${limit}`;
   return (await statement.execute(db.root)).rows;
+}
+
+export function isNarrow({ chain, priceMin, priceMax }: NarrowFilter): boolean {
+  return [chain, priceMin, priceMax].some((filter) => filter !== undefined);
+}
+
+/** Those of the next `LOOKED_MAX` intents that match all filters. */
+async function listLooked(db: Db, page: IntentPage): Promise<IntentRow[]> {
+  const { accountId, belowSeq = SEQ_MAX, limit, chain, priceMin, priceMax } = page;
+  const conditions = [
+    ...(chain === undefined
+      ? []
+      : [sql`payout_namespace = ${namespaceOf(chain)} and payout_chain_reference = ${referenceOf(chain)}`]),
+    ...(priceMin === undefined ? [] : [sql`price_units >= ${priceMin}`]),
+    ...(priceMax === undefined ? [] : [sql`price_units <= ${priceMax}`]),
+  ];
+  const { rows } = await sql<IntentRow>`
+    select * from (
+      select * from intent where ${sql.join(conditionsOf({ ...page, belowSeq }), sql` and `)} and account_id = ${accountId}
+      order by seq desc limit ${LOOKED_MAX}
+    ) as looked where ${sql.join(conditions, sql` and `)} ${matchStatus(page)} order by seq desc limit ${limit}`.execute(
+    db.root,
+  );
+  return rows;
+}
+
+/**
+ * The sequence of the last intent that such a page looks through; undefined when it looks through all that there are.
+ */
+export async function findLookedEnd(db: Db, page: Omit<IntentPage, "limit">): Promise<bigint | undefined> {
+  const { accountId, belowSeq = SEQ_MAX } = page;
+  const { rows } = await sql<{ seq: bigint }>`
+    select seq from intent where ${sql.join(conditionsOf({ ...page, limit: 0, belowSeq }), sql` and `)} and account_id = ${accountId}
+    order by seq desc offset ${LOOKED_MAX - 1} limit 1`.execute(db.root);
+  return rows[0]?.seq;
 }
 
 /** Few intents have the same reference, so its index comes first and their statuses are compared after. */

@@ -1,6 +1,8 @@
+import { createDashboardCode } from "../../dashboard/signIn/dashboardLink.ts";
 import { addMember as addTeamMember, removeMember as removeTeamMember } from "../../dashboard/members.ts";
 import { listMemberRows, type MemberRow } from "../../dashboard/memberStore.ts";
-import { displayAddress } from "../../kernel/caip.ts";
+import { caip10, displayAddress } from "../../kernel/caip.ts";
+import { CommandError } from "../errors.ts";
 import { getAccount } from "./getAccount.ts";
 import { optionalText, requiredText } from "../operation/inputFields.ts";
 import { defineOperatorOperation } from "../operation/operatorOperation.ts";
@@ -40,11 +42,34 @@ export const removeMember = defineOperatorOperation({
   },
 });
 
+/** A link that signs a member in once. */
+export type MemberLinkOutput = { url: string; memberId: string; expiresAt: string };
+
+export const linkMember = defineOperatorOperation({
+  effect: "write",
+  input: { accountId: requiredText, memberId: optionalText },
+  async run(world, { accountId, memberId }): Promise<MemberLinkOutput> {
+    const { environment, baseUrl } = world.config;
+    if (environment !== "test")
+      throw new CommandError("Links sign in on a test installation only. Here members sign in by their wallets.");
+    await getAccount(world, accountId);
+    const members = await listMemberRows(world.db.root, accountId);
+    const member = members.find(({ id, role }) => (memberId === undefined ? role === "owner" : id === memberId));
+    if (member === undefined)
+      throw new CommandError(
+        memberId === undefined ? "The account has no owner: tributary members add adds one." : "No such member.",
+      );
+    const { code, expiresAt } = await createDashboardCode(world, member.id);
+    const url = `${baseUrl}/dashboard/sign-in/link?code=${code}`;
+    return { url, memberId: member.id, expiresAt: expiresAt.toISOString() };
+  },
+});
+
 function toOutput(row: MemberRow): MemberOutput {
   return {
     memberId: row.id,
     accountId: row.account_id,
-    wallet: displayAddress(`${row.namespace}:1`, row.wallet),
+    wallet: row.chain === null ? displayAddress(`${row.namespace}:1`, row.wallet) : caip10(row.chain, row.wallet),
     role: row.role,
     name: row.name,
     createdAt: row.created_at.toISOString(),

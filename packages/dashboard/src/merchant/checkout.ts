@@ -1,4 +1,4 @@
-import { h, type Child } from "@tributary/checkout/vnode";
+import { h, type Child, type VElement } from "@tributary/checkout/vnode";
 import { facts, inside, panel } from "../parts/parts.ts";
 import { actionForm, type Manager } from "./forms.ts";
 import type { MerchantContext, MerchantPage } from "./frame.ts";
@@ -55,6 +55,7 @@ export function checkoutPage(context: MerchantContext, data: CheckoutPageData): 
         h("p.small.dim", {}, t.text(hasLogo ? "looks.logo" : "looks.noLogo")),
       ),
     ),
+    previewPanel(context, looks),
     panel(
       { id: "origins", title: t.text("origins.title") },
       inside(
@@ -74,5 +75,22 @@ export function checkoutPage(context: MerchantContext, data: CheckoutPageData): 
       ),
     ),
   ];
-  return { title: t.text("nav.checkout"), section: "checkout", content };
+  // Followed, a page would draw the preview of what is saved over the one of what is typed.
+  return { title: t.text("nav.checkout"), section: "checkout", content, isFollowed: manager === null };
+}
+
+/** The script draws it anew while somebody types. Without a script it shows what is saved. */
+function previewPanel({ t }: MerchantContext, looks: Looks): VElement {
+  const query = new URLSearchParams(Object.entries(looks).filter(([, value]) => value !== "")).toString();
+  return panel(
+    { id: "preview-title", title: t.text("looks.preview") },
+    inside(
+      h("iframe.preview", {
+        id: "preview",
+        src: `/dashboard/checkout/preview${query === "" ? "" : `?${query}`}`,
+        title: t.text("looks.preview"),
+      }),
+      h("p.small.dim", {}, t.text("looks.preview.what")),
+    ),
+  );
 }

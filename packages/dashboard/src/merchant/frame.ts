@@ -2,9 +2,8 @@ import { isLocale, type Locale } from "@tributary/checkout/locales";
 import { h, type Child, type VElement } from "@tributary/checkout/vnode";
 import { renderDocument } from "../document.ts";
 import { icon, logo } from "../parts/icons.ts";
-import { command, idText, moment, type Times } from "../parts/parts.ts";
+import { facts, idText, moment, type Times } from "../parts/parts.ts";
 import { createTranslator } from "../translator.ts";
-import { walletPlace } from "./walletPlace.ts";
 import { merchantMessages, type MerchantMessages, type MerchantTranslator } from "./messages.ts";
 
 // What stands around each page of the dashboard, and the pages with one thing on them.
@@ -85,6 +84,7 @@ export function drawMerchantPage(context: MerchantContext, viewer: Viewer, page:
         // Stays empty while the page is up to date. The script writes here.
         page.isFollowed !== false && h("p.err", { id: "follow", role: "status", "data-lost": t.text("follow.lost") }),
         page.content,
+        keysPanel(context),
       ),
     ),
   ];
@@ -116,11 +116,51 @@ function sideBar(context: MerchantContext, viewer: Viewer, section: Section | nu
         "div.who",
         {},
         h("p", {}, signedInLine(context, viewer)),
+        "wallet" in viewer.signedInBy && h("p", {}, h("a", { href: "/dashboard/accounts" }, t.text("who.accounts"))),
+        h("button.btn.plain.js", { type: "button", popovertarget: "keys" }, t.text("keys.title")),
         h(
           "form",
           { method: "post", action: "/dashboard/sign-out" },
           h("input", { type: "hidden", name: "token", value: viewer.token }),
           h("button.btn.plain", { type: "submit" }, t.text("who.signOut")),
+        ),
+      ),
+    ),
+  );
+}
+
+/** What the keys do. It opens by "?" or by its button. */
+function keysPanel({ t }: MerchantContext): VElement {
+  const keys = (names: string) => names.split(" ").map((name) => [h("kbd", {}, name), " "]);
+  const rows: [names: string, what: string][] = [
+    ["j k", t.text("keys.rows")],
+    ["Enter", t.text("keys.open")],
+    ["/", t.text("keys.search")],
+    ["g p", t.text("nav.payments")],
+    ["g s", t.text("nav.settlements")],
+    ["g w", t.text("nav.webhooks")],
+    ["g e", t.text("nav.events")],
+    ["e", t.text("keys.export")],
+    ["?", t.text("keys.title")],
+    ["Esc", t.text("keys.close")],
+  ];
+  return h(
+    "section.panel.keys-panel",
+    { id: "keys", popover: true, "aria-labelledby": "keys-title" },
+    h("header", {}, h("h2", { id: "keys-title" }, t.text("keys.title"))),
+    h(
+      "div.in",
+      {},
+      facts(rows.map(([names, what]) => [keys(names), what] as const)),
+      h(
+        "p",
+        {},
+        h(
+          "label.check",
+          {},
+          h("input", { id: "keys-on", type: "checkbox", checked: true }),
+          " ",
+          t.text("keys.switch"),
         ),
       ),
     ),
@@ -154,44 +194,7 @@ function searchForm({ t }: MerchantContext, query: string): VElement {
   );
 }
 
-export type SignInProblem = "refused" | "noMember" | "scope" | "suspended" | "limited" | "away";
-
-/** The only page without an account. The key is never written back. */
-export function renderKeySignIn(context: MerchantContext, host: string, problem: SignInProblem | null): string {
-  const { t } = context;
-  const form = h(
-    "form.pay-way",
-    { method: "post", action: "/dashboard/sign-in" },
-    problem !== null && h("p.err", { role: "alert", id: "problem" }, t.text(`signIn.${problem}`)),
-    h(
-      "p.field",
-      {},
-      h("label", { for: "key" }, t.text("signIn.key")),
-      h("input", {
-        id: "key",
-        name: "key",
-        type: "password",
-        class: "id",
-        autocomplete: "off",
-        required: true,
-        "aria-invalid": problem === "refused" || problem === "scope" ? "true" : undefined,
-        "aria-describedby": problem === null ? undefined : "problem",
-      }),
-    ),
-    h("button.btn.main-act", { type: "submit" }, t.text("signIn.submit")),
-    h("p.small.dim", {}, t.text("signIn.make")),
-    command("npx tributary keys create acct_… --scopes dashboard:read", t.text("cmd.copy")),
-  );
-  const content = [
-    form,
-    h("h2.label", {}, t.text("signIn.wallet")),
-    h("p.small.dim", {}, t.text("signIn.wallet.what")),
-    walletPlace(context, { action: "/dashboard/sign-in/wallet" }),
-  ];
-  return lonePage(context, { host, heading: t.text("signIn.title"), what: t.text("signIn.what"), content });
-}
-
-export type PageProblem = "notFound" | "limited" | "away" | "foreign" | "scope";
+export type PageProblem = "notFound" | "limited" | "limitedDay" | "away" | "foreign" | "scope";
 
 /** A page that says why there is none. */
 export function renderProblem(context: MerchantContext, host: string, problem: PageProblem): string {
@@ -205,7 +208,7 @@ export function renderProblem(context: MerchantContext, host: string, problem: P
   });
 }
 
-function lonePage(
+export function lonePage(
   { t }: MerchantContext,
   { host, heading, what, content }: { host: string; heading: string; what: string; content: Child },
 ): string {

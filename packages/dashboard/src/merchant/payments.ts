@@ -26,13 +26,20 @@ export type ListFilters = {
   readonly createdAfter: string;
   readonly createdBefore: string;
   readonly merchantReference: string;
+  readonly chain: string;
+  readonly priceMin: string;
+  readonly priceMax: string;
 };
 
 export type PaymentList = {
   readonly filters: ListFilters;
+  /** Where payments may be paid out. */
+  readonly chains: readonly { readonly caip2: string; readonly name: string }[];
   readonly rows: readonly PaymentRow[];
   readonly nextCursor: string;
   readonly isFirstPage: boolean;
+  /** How many payments a page without all its rows looked through; null where it has them, or there are no more. */
+  readonly lookedMax: number | null;
 };
 
 const STATUSES = ["active", "settled", "archived"];
@@ -80,7 +87,7 @@ function filterQuery(filters: ListFilters, more: Readonly<Record<string, string>
 
 export function paymentsPage(context: MerchantContext, list: PaymentList): MerchantPage {
   const { t } = context;
-  const { filters, rows, nextCursor, isFirstPage } = list;
+  const { filters, rows, nextCursor, isFirstPage, lookedMax } = list;
   const isFiltered = Object.values(filters).some((value) => value !== "");
   const side = [
     h("a.btn", { href: `/dashboard/payments.csv${filterQuery(filters)}`, download: true }, t.text("list.csv")),
@@ -89,23 +96,28 @@ export function paymentsPage(context: MerchantContext, list: PaymentList): Merch
   ];
   const older =
     nextCursor !== "" &&
-    h("a.btn", { href: `/dashboard${filterQuery(filters, { cursor: nextCursor })}` }, t.text("list.older"));
+    h(
+      "a.btn",
+      { href: `/dashboard${filterQuery(filters, { cursor: nextCursor })}` },
+      t.text(lookedMax === null ? "list.older" : "list.lookOn"),
+    );
   const newest = !isFirstPage && h("a.btn", { href: `/dashboard${filterQuery(filters)}` }, t.text("list.newest"));
   const content = [
-    filterForm(context, filters, isFiltered),
+    filterForm(context, list, isFiltered),
     isFirstPage && newerLine(context, `/dashboard${filterQuery(filters)}`),
     panel(
       { id: "payments", title: t.text("list.title"), side },
       rows.length === 0
         ? inside(h("p.dim", {}, t.text(isFiltered || !isFirstPage ? "list.empty" : "list.first")))
         : paymentTable(context, rows),
+      lookedMax !== null && inside(h("p.small.dim", { role: "status" }, t.text("list.looked", { n: lookedMax }))),
       (older || newest) && h("footer", {}, newest, older),
     ),
   ];
   return { title: t.text("list.title"), section: "payments", content };
 }
 
-function filterForm({ t }: MerchantContext, filters: ListFilters, isFiltered: boolean): VElement {
+function filterForm({ t }: MerchantContext, { filters, chains }: PaymentList, isFiltered: boolean): VElement {
   const choice = (name: "status" | "paymentStatus", values: readonly string[]) =>
     h(
       "p.field",
@@ -125,6 +137,20 @@ function filterForm({ t }: MerchantContext, filters: ListFilters, isFiltered: bo
       h("label", { for: name }, label),
       h("input", { id: name, name, type, value: filters[name].slice(0, type === "date" ? 10 : 200) }),
     );
+  const price = (name: "priceMin" | "priceMax") =>
+    h(
+      "p.field",
+      {},
+      h("label", { for: name }, t.text(`list.${name}`)),
+      h("input", {
+        id: name,
+        name,
+        inputmode: "decimal",
+        pattern: "[0-9]+([.][0-9]+)?",
+        maxlength: 30,
+        value: filters[name],
+      }),
+    );
   return h(
     "details.panel.raw",
     { open: isFiltered },
@@ -140,6 +166,19 @@ function filterForm({ t }: MerchantContext, filters: ListFilters, isFiltered: bo
         field("createdAfter", t.text("list.from"), "date"),
         field("createdBefore", t.text("list.to"), "date"),
         field("merchantReference", t.text("list.reference"), "text"),
+        h(
+          "p.field",
+          {},
+          h("label", { for: "chain" }, t.text("list.chain")),
+          h(
+            "select",
+            { id: "chain", name: "chain" },
+            h("option", { value: "" }, t.text("list.any")),
+            chains.map(({ caip2, name }) => h("option", { value: caip2, selected: filters.chain === caip2 }, name)),
+          ),
+        ),
+        price("priceMin"),
+        price("priceMax"),
       ),
       h(
         "p.acts",

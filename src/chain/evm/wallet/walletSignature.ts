@@ -1,5 +1,5 @@
 import { recoverMessageAddress } from "viem";
-import type { WalletSignatures } from "../addressFormat.ts";
+import type { WalletSignatures } from "../../addressFormat.ts";
 
 /**
  * A wallet with a private key signs a text as `personal_sign` does (EIP-191). A wallet that is a contract signs

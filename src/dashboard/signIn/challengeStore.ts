@@ -1,14 +1,22 @@
 import { sql } from "kysely";
-import type { Db } from "../db/database.ts";
-import type { Namespace } from "../kernel/caip.ts";
+import type { Db } from "../../db/database.ts";
+import type { Caip2, Namespace } from "../../kernel/caip.ts";
 
-export type Challenge = { nonce: string; namespace: Namespace; wallet: string; createdAt: Date; expiresAt: Date };
+export type Challenge = {
+  nonce: string;
+  namespace: Namespace;
+  wallet: string;
+  /** Where the wallet may be a contract. */
+  chain: Caip2 | null;
+  createdAt: Date;
+  expiresAt: Date;
+};
 
 export async function insertChallenge(db: Db, row: Challenge): Promise<void> {
-  const { nonce, namespace, wallet, createdAt, expiresAt } = row;
+  const { createdAt, expiresAt, ...columns } = row;
   await db.root
     .insertInto("sign_in_challenge")
-    .values({ nonce, namespace, wallet, created_at: createdAt, expires_at: expiresAt })
+    .values({ ...columns, created_at: createdAt, expires_at: expiresAt })
     .execute();
 }
 
@@ -16,7 +24,7 @@ export async function insertChallenge(db: Db, row: Challenge): Promise<void> {
 export async function takeChallenge(db: Db, nonce: string, now: Date): Promise<Challenge | undefined> {
   const { rows } = await sql<Challenge>`
     delete from sign_in_challenge where nonce = ${nonce} and expires_at > ${now}
-    returning nonce, namespace, wallet, created_at as "createdAt", expires_at as "expiresAt"`.execute(db.root);
+    returning nonce, namespace, wallet, chain, created_at as "createdAt", expires_at as "expiresAt"`.execute(db.root);
   return rows[0];
 }
 
