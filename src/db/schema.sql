@@ -1420,7 +1420,7 @@ alter table member add constraint member_account_id_fkey foreign key (account_id
 create unique index member_of_account on member (account_id, namespace, wallet) where (removed_at is null);
 create index member_of_wallet on member (namespace, wallet) where (removed_at is null);
 
--- sign_in_challenge: written by src/dashboard/challengeStore.ts
+-- sign_in_challenge: written by src/dashboard/signIn/challengeStore.ts
 create table sign_in_challenge (
   nonce text not null,
   namespace text not null,
@@ -1490,7 +1490,7 @@ as $function$
     end $function$;
 create trigger audit_entry_stays before delete or update on audit_entry for each row execute function audit_entry_stays();
 
--- settlement_day_change: written by triggers
+-- settlement_day_change: written by src/settlement/days/settlementDayStore.ts
 create table settlement_day_change (
   number bigint generated always as identity,
   account_id text not null,
@@ -1506,7 +1506,7 @@ create table settlement_day_change (
   constraint settlement_day_change_pkey primary key (number)
 );
 
--- settlement_day: written by triggers
+-- settlement_day: written by src/settlement/days/settlementDayStore.ts
 create table settlement_day (
   account_id text not null,
   day date not null,
@@ -1522,7 +1522,7 @@ create table settlement_day (
 alter table settlement_day add constraint settlement_day_account_id_fkey foreign key (account_id) references account(id);
 create index settlement_day_day on settlement_day (day);
 
--- dashboard_link: written by triggers
+-- dashboard_link: written by src/dashboard/signIn/dashboardLinkStore.ts
 create table dashboard_link (
   code_hash bytea not null,
   member_id text not null,
