@@ -1,8 +1,9 @@
 import { Readable } from "node:stream";
 import type { FastifyInstance } from "fastify";
+import type { ListFilters } from "@tributary/dashboard/merchant/filterForm";
 import { eventsPage } from "@tributary/dashboard/merchant/events";
 import { paymentPage } from "@tributary/dashboard/merchant/payment";
-import { foundPage, paymentsPage, type ListFilters } from "@tributary/dashboard/merchant/payments";
+import { foundPage, paymentsPage } from "@tributary/dashboard/merchant/payments";
 import { findEvent, listLatestEvents } from "../../event/listEvents.ts";
 import { LOOKED_MAX, type IntentFilter } from "../../intent/lists/listIntentPage.ts";
 import { getIntent, listIntents } from "../../intent/readIntents.ts";
@@ -44,7 +45,7 @@ export function addDashboardRoutes(server: FastifyInstance, context: HttpContext
         listIntents(read, { accountId, limit: PAGE_SIZE, ...filter, ...(cursor === "" ? {} : { cursor }) }),
       );
       const rows = list.intents.map((intent) => toPaymentRow(world, intent));
-      const chains = world.catalog.knownChains.map(({ caip2, name }) => ({ caip2, name }));
+      const chains = world.catalog.knownChains.map(({ caip2, name }) => ({ value: caip2, text: name }));
       return paymentsPage(page.view, {
         filters,
         chains,

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
-import { settlementsPage, type CoinSums, type SettlementDays } from "@tributary/dashboard/merchant/settlements";
+import type { CoinSums, SettlementDays } from "@tributary/dashboard/merchant/settlementDays";
+import { settlementsPage } from "@tributary/dashboard/merchant/settlements";
 import { findAsset } from "../../catalog/catalog.ts";
 import { addMs, parseInstant } from "../../kernel/clock.ts";
 import { Fault } from "../../kernel/faults.ts";
@@ -50,7 +51,7 @@ function parseDay(text: string): Date {
 
 type DayWorld = Pick<World, "db" | "catalog" | "clock">;
 
-export async function readSettlementDays(
+async function readSettlementDays(
   world: DayWorld,
   { accountId, from, to, coin: wanted }: Period & { accountId: string },
 ): Promise<SettlementDays> {

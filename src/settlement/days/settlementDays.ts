@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000;
 /** Changes that one statement adds to their days. */
 const BATCH_MAX = 1_000;
 /** Three years. A day has a row for each chain and token on which an account was paid. */
-export const DAYS_KEPT = 1_100;
+const DAYS_KEPT = 1_100;
 
 /** Brings the days up to date, and returns whether there is more. */
 export async function updateSettlementDays({ db }: Pick<DayWorld, "db">): Promise<boolean> {

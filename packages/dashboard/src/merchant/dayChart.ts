@@ -2,7 +2,7 @@ import { h, type VElement } from "@tributary/checkout/vnode";
 import { groupDigits } from "../format.ts";
 import type { Times } from "../parts/parts.ts";
 import type { MerchantContext } from "./frame.ts";
-import type { SettlementDays } from "./settlements.ts";
+import type { SettlementDays } from "./settlementDays.ts";
 
 // Bars of days as SVG with attributes, because the policy allows no inline style. The numbers stand in a table beside it.
 

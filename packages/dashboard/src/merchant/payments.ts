@@ -1,6 +1,7 @@
 import { h, type Child, type VElement } from "@tributary/checkout/vnode";
 import { amount, idText, inside, moment, panel, tag, type Tone } from "../parts/parts.ts";
 import { wideTable } from "../parts/table.ts";
+import { filterForm, type ListFilters, type Choice } from "./filterForm.ts";
 import { newerLine } from "./newerLine.ts";
 import type { MerchantContext, MerchantPage } from "./frame.ts";
 
@@ -19,31 +20,16 @@ export type PaymentRow = {
   readonly createdAt: string;
 };
 
-/** The filters as they stand in the address; an absent one is empty. */
-export type ListFilters = {
-  readonly status: string;
-  readonly paymentStatus: string;
-  readonly createdAfter: string;
-  readonly createdBefore: string;
-  readonly merchantReference: string;
-  readonly chain: string;
-  readonly priceMin: string;
-  readonly priceMax: string;
-};
-
 export type PaymentList = {
   readonly filters: ListFilters;
   /** Where payments may be paid out. */
-  readonly chains: readonly { readonly caip2: string; readonly name: string }[];
+  readonly chains: readonly Choice[];
   readonly rows: readonly PaymentRow[];
   readonly nextCursor: string;
   readonly isFirstPage: boolean;
   /** How many payments a page without all its rows looked through; null where it has them, or there are no more. */
   readonly lookedMax: number | null;
 };
-
-const STATUSES = ["active", "settled", "archived"];
-const PAYMENT_STATUSES = ["unpaid", "partial", "paid", "overpaid"];
 
 const TONES: Readonly<Record<string, Tone>> = {
   paid: "ok",
@@ -103,7 +89,7 @@ export function paymentsPage(context: MerchantContext, list: PaymentList): Merch
     );
   const newest = !isFirstPage && h("a.btn", { href: `/dashboard${filterQuery(filters)}` }, t.text("list.newest"));
   const content = [
-    filterForm(context, list, isFiltered),
+    filterForm(context, { ...list, isFiltered }),
     isFirstPage && newerLine(context, `/dashboard${filterQuery(filters)}`),
     panel(
       { id: "payments", title: t.text("list.title"), side },
@@ -115,79 +101,6 @@ export function paymentsPage(context: MerchantContext, list: PaymentList): Merch
     ),
   ];
   return { title: t.text("list.title"), section: "payments", content };
-}
-
-function filterForm({ t }: MerchantContext, { filters, chains }: PaymentList, isFiltered: boolean): VElement {
-  const choice = (name: "status" | "paymentStatus", values: readonly string[]) =>
-    h(
-      "p.field",
-      {},
-      h("label", { for: name }, t.text(`list.${name}`)),
-      h(
-        "select",
-        { id: name, name },
-        h("option", { value: "" }, t.text("list.any")),
-        values.map((value) => h("option", { value, selected: filters[name] === value }, value)),
-      ),
-    );
-  const field = (name: "createdAfter" | "createdBefore" | "merchantReference", label: string, type: string) =>
-    h(
-      "p.field",
-      {},
-      h("label", { for: name }, label),
-      h("input", { id: name, name, type, value: filters[name].slice(0, type === "date" ? 10 : 200) }),
-    );
-  const price = (name: "priceMin" | "priceMax") =>
-    h(
-      "p.field",
-      {},
-      h("label", { for: name }, t.text(`list.${name}`)),
-      h("input", {
-        id: name,
-        name,
-        inputmode: "decimal",
-        pattern: "[0-9]+([.][0-9]+)?",
-        maxlength: 30,
-        value: filters[name],
-      }),
-    );
-  return h(
-    "details.panel.raw",
-    { open: isFiltered },
-    h("summary", {}, t.text("list.filter")),
-    h(
-      "form.in",
-      { method: "get", action: "/dashboard" },
-      h(
-        "div.pair",
-        {},
-        choice("status", STATUSES),
-        choice("paymentStatus", PAYMENT_STATUSES),
-        field("createdAfter", t.text("list.from"), "date"),
-        field("createdBefore", t.text("list.to"), "date"),
-        field("merchantReference", t.text("list.reference"), "text"),
-        h(
-          "p.field",
-          {},
-          h("label", { for: "chain" }, t.text("list.chain")),
-          h(
-            "select",
-            { id: "chain", name: "chain" },
-            h("option", { value: "" }, t.text("list.any")),
-            chains.map(({ caip2, name }) => h("option", { value: caip2, selected: filters.chain === caip2 }, name)),
-          ),
-        ),
-        price("priceMin"),
-        price("priceMax"),
-      ),
-      h(
-        "p.acts",
-        {},
-        h("button.btn", { type: "submit" }, t.text("list.apply")),
-        isFiltered && h("a.btn.plain", { href: "/dashboard" }, t.text("list.clear")),
-      ),
-    ),
-  );
 }
 
 function paymentTable({ t, times }: MerchantContext, rows: readonly PaymentRow[]): VElement {
