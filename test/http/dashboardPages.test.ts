@@ -65,6 +65,12 @@ describe("the dashboard's pages", () => {
     assert.deepEqual(ids((await get(next)).text), [other.id]);
   });
 
+  const COPIED: Readonly<Record<string, string>> = {
+    status: "'archived'",
+    archived_at: "created_at",
+    widget_token_hash: "sha256(n::text::bytea)",
+    inbox_address: "'0x' || lpad(to_hex(n), 40, 'f')",
+  };
   /** As many as a page looks through, and some more. */
   async function copyIntents(id: string): Promise<void> {
     const { rows } = await sql<{ name: string }>`
@@ -73,9 +79,7 @@ describe("the dashboard's pages", () => {
       api.world.db.root,
     );
     const names = rows.map(({ name }) => name);
-    const values = names.map((name) =>
-      name === "status" ? "'archived'" : name === "archived_at" ? "created_at" : name,
-    );
+    const values = names.map((name) => COPIED[name] ?? name);
     await sql`insert into intent (id, ${sql.raw(names.join())})
       select 'pi_' || lpad(n::text, 26, '0'), ${sql.raw(values.join())}
       from intent, generate_series(1, ${LOOKED_MAX + 10}) n where intent.id = ${id}`.execute(api.world.db.root);

@@ -126,6 +126,7 @@ test("no route shows or changes another account's rows, however it is asked", as
     for (const each of picked) {
       const answered = await api.send(each, {
         method,
+        remoteAddress: `10.12.${tries >> 8}.${tries & 255}`,
         headers: { cookie: session.cookie, ...(method === "POST" ? FORM : {}) },
         ...(method === "POST" ? { body: query.toString() } : {}),
       });

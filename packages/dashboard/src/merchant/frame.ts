@@ -1,17 +1,18 @@
-import { isLocale, type Locale } from "@tributary/checkout/locales";
+import { isLocale } from "@tributary/checkout/locales";
 import { h, type Child, type VElement } from "@tributary/checkout/vnode";
 import { renderDocument } from "../document.ts";
 import { icon, logo } from "../parts/icons.ts";
 import { facts, idText, moment, type Times } from "../parts/parts.ts";
 import { createTranslator } from "../translator.ts";
-import { merchantMessages, type MerchantMessages, type MerchantTranslator } from "./messages.ts";
+import { MERCHANT_MESSAGES } from "../languages/load.ts";
+import { merchantMessages, type MerchantTranslator } from "./messages.ts";
 
 // What stands around each page of the dashboard, and the pages with one thing on them.
 
 const FILES = "/dashboard";
 const SCRIPT = "dashboard.js";
 
-const MESSAGES: { readonly [Each in Locale]?: MerchantMessages } = { en: merchantMessages };
+const MESSAGES = MERCHANT_MESSAGES;
 export const MERCHANT_LOCALES: readonly string[] = Object.keys(MESSAGES);
 
 export type MerchantContext = { readonly t: MerchantTranslator; readonly times: Times };
