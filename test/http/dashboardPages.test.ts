@@ -253,6 +253,12 @@ describe("the dashboard's pages", () => {
 });
 
 async function walkByKeys(page: Page): Promise<void> {
+  /** Keys work once the page's script has run. */
+  const opened = async (name: string) => {
+    await page.getByRole("heading", { name, level: 1 }).waitFor();
+    await page.waitForLoadState();
+  };
+  await opened("Payments");
   const focused = () => page.evaluate(() => document.activeElement?.textContent);
   await page.keyboard.press("j");
   assert.equal(await focused(), "third");
@@ -261,11 +267,11 @@ async function walkByKeys(page: Page): Promise<void> {
   await page.keyboard.press("k");
   assert.equal(await focused(), "second");
   await page.keyboard.press("Enter");
-  await page.getByRole("heading", { name: "second", level: 1 }).waitFor();
+  await opened("second");
   await page.keyboard.press("j");
-  await page.getByRole("heading", { name: "first", level: 1 }).waitFor();
+  await opened("first");
   await page.keyboard.press("k");
-  await page.getByRole("heading", { name: "second", level: 1 }).waitFor();
+  await opened("second");
   await page.keyboard.press("/");
   await page.keyboard.type("j?");
   assert.equal(await page.locator("#q").inputValue(), "j?", "keys are text where somebody types");
@@ -283,5 +289,5 @@ async function walkByKeys(page: Page): Promise<void> {
   await page.evaluate(() => localStorage.removeItem("tributary-keys"));
   await page.keyboard.press("g");
   await page.keyboard.press("s");
-  await page.getByRole("heading", { name: "Settlements", level: 1 }).waitFor();
+  await opened("Settlements");
 }

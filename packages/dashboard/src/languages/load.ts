@@ -4,6 +4,7 @@ import { ar } from "./ar.ts";
 import { de } from "./de.ts";
 import { es } from "./es.ts";
 import { fr } from "./fr.ts";
+import { pt } from "./pt.ts";
 
 /** The dashboard in its languages. Only the server imports this module: pages get the texts of their own. */
 export const MERCHANT_MESSAGES: { readonly [Each in Locale]?: MerchantMessages } = {
@@ -12,4 +13,5 @@ export const MERCHANT_MESSAGES: { readonly [Each in Locale]?: MerchantMessages }
   de,
   es,
   fr,
+  pt,
 };
