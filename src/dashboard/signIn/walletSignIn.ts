@@ -106,8 +106,10 @@ async function findSigner(
     mayAsk: (chain: Caip2) => Promise<boolean>;
   },
 ): Promise<{ chain: Caip2 | null } | undefined> {
+  // Before the members are looked at, so that the time of an answer tells nothing about them.
+  const isByKey = await isSignedByKey(signed);
   const isMember = (of: Caip2 | null) => memberships.some((each) => each.chain === of);
-  if (isMember(null) && (await isSignedByKey(signed))) return { chain: null };
+  if (isByKey && isMember(null)) return { chain: null };
   if (chain === null || !isMember(chain) || !(await mayAsk(chain))) return undefined;
   return (await isSignedByContract(world, chain, signed)) ? { chain } : undefined;
 }

@@ -6,7 +6,7 @@ import { teamPage } from "@tributary/dashboard/merchant/team";
 import { appendAudit, listAudit } from "../../dashboard/auditStore.ts";
 import { addMember, changeRole, MEMBER_ROLES, removeMember } from "../../dashboard/members.ts";
 import { listMemberRows } from "../../dashboard/memberStore.ts";
-import { displayAddress } from "../../kernel/caip.ts";
+import { caip10, displayAddress } from "../../kernel/caip.ts";
 import { Fault } from "../../kernel/faults.ts";
 import { prepareKey } from "../../merchant/keys/createKey.ts";
 import { clearKeyCache } from "../../merchant/keys/keyCache.ts";
@@ -60,7 +60,7 @@ function addMemberPages(server: FastifyInstance, context: HttpContext): void {
   const show = async ({ session, view }: Signed, problem?: string): Promise<MerchantPage> => {
     const members = (await listMemberRows(world.db.root, session.accountId)).map((row) => ({
       memberId: row.id,
-      wallet: displayAddress(`${row.namespace}:1`, row.wallet),
+      wallet: row.chain === null ? displayAddress(`${row.namespace}:1`, row.wallet) : caip10(row.chain, row.wallet),
       role: row.role,
       name: row.name,
       createdAt: row.created_at.toISOString(),
