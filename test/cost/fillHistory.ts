@@ -1,4 +1,5 @@
 import pg from "pg";
+import { fillSettlementDays } from "./fillSettlementDays.ts";
 
 // Adds history to a database by copying the rows of one payment, with its intent and everything that hangs on it. The
 // copies lie behind every cursor, so the road works on.
@@ -70,6 +71,7 @@ class HistoryFill {
     await this.#copyPostings();
     await this.#copyEvents();
     await this.#addTotals();
+    await fillSettlementDays(this.#client);
     await this.#moveCursors();
   }
 

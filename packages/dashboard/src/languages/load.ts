@@ -5,6 +5,7 @@ import { de } from "./de.ts";
 import { es } from "./es.ts";
 import { fr } from "./fr.ts";
 import { pt } from "./pt.ts";
+import { zh } from "./zh.ts";
 
 /** The dashboard in its languages. Only the server imports this module: pages get the texts of their own. */
 export const MERCHANT_MESSAGES: { readonly [Each in Locale]?: MerchantMessages } = {
@@ -14,4 +15,5 @@ export const MERCHANT_MESSAGES: { readonly [Each in Locale]?: MerchantMessages }
   es,
   fr,
   pt,
+  zh,
 };
