@@ -4,6 +4,8 @@ import { ar } from "./ar.ts";
 import { de } from "./de.ts";
 import { es } from "./es.ts";
 import { fr } from "./fr.ts";
+import { ja } from "./ja.ts";
+import { ko } from "./ko.ts";
 import { pt } from "./pt.ts";
 import { zh } from "./zh.ts";
 
@@ -14,6 +16,8 @@ export const MERCHANT_MESSAGES: { readonly [Each in Locale]?: MerchantMessages }
   de,
   es,
   fr,
+  ja,
+  ko,
   pt,
   zh,
 };
