@@ -239,10 +239,10 @@ describe("the dashboard's pages", () => {
         await page.emulateMedia({ media: "screen" });
         await page.goto(`${origin}/dashboard/checkout`);
         const frame = page.frameLocator("#preview");
-        await frame.locator(".slip").first().waitFor();
+        await frame.locator("main[data-screen=paid]").waitFor();
         await page.getByLabel("Accent", { exact: true }).fill("#ff0066");
         await page.waitForFunction(() => document.querySelector<HTMLIFrameElement>("#preview")?.src.includes("ff0066"));
-        await frame.locator(".slip").first().waitFor();
+        await frame.locator("main[data-screen=paid]").waitFor();
         assert.ok((await page.frames().at(-1)?.content())?.includes("--tr-accent:#ff0066"));
         assert.deepEqual(errors, []);
       } finally {

@@ -1,22 +1,18 @@
 import { hash } from "node:crypto";
-import type { CheckoutOrigin, CheckoutPage, CheckoutState } from "@tributary/checkout/checkoutState";
+import type { CheckoutPage, CheckoutState } from "@tributary/checkout/checkoutState";
 import { LOOKS, type Looks } from "@tributary/dashboard/merchant/checkout";
-import type { Asset } from "../../catalog/catalog.ts";
-import { findChainDescription } from "../../catalog/catalog.ts";
-import { caip19, namespaceOf, referenceOf } from "../../kernel/caip.ts";
 import { Fault } from "../../kernel/faults.ts";
 import { brandCss, type Brand } from "../../merchant/brand/brand.ts";
 import { parseBrandChange } from "../../merchant/brand/updateBrand.ts";
 import type { World } from "../../world.ts";
 import { renderPage } from "../checkout/page/renderPage.ts";
 
-// The checkout with looks that are not saved yet. It shows a payment that does not exist, has no address and runs no
+// The checkout with looks that are not saved yet. It shows a paid payment that does not exist, has no address and runs no
 // script, so nobody can pay it.
 
-const ORIGINS_MAX = 4;
 const SAMPLE_ID = "pi_00000000000000000000000000";
 
-type PreviewWorld = Pick<World, "catalog" | "clock">;
+type PreviewWorld = Pick<World, "config" | "clock">;
 type Preview = {
   accountName: string;
   logo: Brand["logo"];
@@ -36,7 +32,7 @@ export function renderPreview(world: PreviewWorld, preview: Preview): { html: st
     theme,
     mode: "page",
     state: sampleState(world, { name: accountName, support: brand.support, logo }),
-    origins: { origins: sampleOrigins(world), isIssuable: true },
+    origins: null,
     refusal: null,
     brandCss: brandCss(brand),
     logo: null,
@@ -70,25 +66,26 @@ function parseLooks(looks: Looks): Pick<Brand, "accent" | "accentDark" | "radius
   return parsed;
 }
 
-function sampleState({ clock }: PreviewWorld, merchant: CheckoutState["merchant"]): CheckoutState {
+function sampleState({ clock, config }: PreviewWorld, merchant: CheckoutState["merchant"]): CheckoutState {
+  const now = clock.now().toISOString();
   const none = `0x${"0".repeat(40)}` as const;
   return {
     version: "1",
-    asOf: clock.now().toISOString(),
+    asOf: now,
     intentId: SAMPLE_ID,
     paymentNumber: "SAMPLE",
-    stage: "waiting",
-    isTest: true,
+    stage: "paid",
+    isTest: false,
     merchant,
     description: null,
-    returnUrl: null,
+    returnUrl: config.baseUrl,
     symbol: "USDC",
     decimals: 6,
     price: "25",
-    remaining: "25",
-    remainingUnits: "25000000",
-    arrived: "0",
-    counted: "0",
+    remaining: "0",
+    remainingUnits: "0",
+    arrived: "25",
+    counted: "25",
     excess: "0",
     minimum: "1",
     belowMinimum: "0",
@@ -108,39 +105,8 @@ function sampleState({ clock }: PreviewWorld, merchant: CheckoutState["merchant"
       recoverAfter: 0,
       routesRoot: `0x${"0".repeat(64)}`,
     } as unknown as CheckoutState["terms"],
-    paidAt: null,
-    closedAt: null,
-  };
-}
-
-function sampleOrigins({ catalog }: PreviewWorld): CheckoutOrigin[] {
-  const origins = catalog.assets.filter(({ isOrigin }) => isOrigin).slice(0, ORIGINS_MAX);
-  return origins.map((asset) => toSampleOrigin(catalog, asset));
-}
-
-function toSampleOrigin(catalog: World["catalog"], { chain, token, symbol, decimals }: Asset): CheckoutOrigin {
-  const { name = chain } = findChainDescription(catalog, chain) ?? {};
-  return {
-    originId: caip19(chain, token),
-    namespace: namespaceOf(chain),
-    reference: referenceOf(chain),
-    chainId: 0,
-    networkName: name,
-    networkSlug: "",
-    symbol,
-    tokenAddress: token,
-    decimals,
-    minimum: "1",
-    isPayout: false,
-    isPayoutNetwork: false,
-    isTestNetwork: false,
-    isIssuable: true,
-    reason: null,
-    expectedSeconds: 60,
-    feeUsdMax: "0.02",
-    explorerUrl: null,
-    publicRpcUrl: "",
-    native: { name: "", symbol: "", decimals: 18 },
+    paidAt: now,
+    closedAt: now,
   };
 }
 
