@@ -20,7 +20,7 @@ export const de: MerchantMessages = {
   "who.accounts": "Ihre Konten",
   "who.signOut": "Abmelden",
   ribbon: "Dies ist eine Testinstallation. Hier fließt kein echtes Geld.",
-  "keys.title": "Tasten",
+  "keys.title": "Tastatur",
   "keys.rows": "nächste, vorige Zeile oder Zahlung",
   "keys.open": "öffnen",
   "keys.search": "suchen",

@@ -20,7 +20,7 @@ export const es: MerchantMessages = {
   "who.accounts": "Sus cuentas",
   "who.signOut": "Cerrar sesión",
   ribbon: "Esta es una instalación de prueba. No se mueve dinero real.",
-  "keys.title": "Teclas",
+  "keys.title": "Teclado",
   "keys.rows": "fila o pago siguiente, anterior",
   "keys.open": "abrir",
   "keys.search": "buscar",

@@ -20,7 +20,7 @@ export const fr: MerchantMessages = {
   "who.accounts": "Vos comptes",
   "who.signOut": "Se déconnecter",
   ribbon: "Ceci est une installation de test. Aucun argent réel ne circule.",
-  "keys.title": "Touches",
+  "keys.title": "Clavier",
   "keys.rows": "ligne ou paiement suivant, précédent",
   "keys.open": "ouvrir",
   "keys.search": "chercher",

@@ -20,7 +20,7 @@ export const pt: MerchantMessages = {
   "who.accounts": "Suas contas",
   "who.signOut": "Sair",
   ribbon: "Esta é uma instalação de teste. Nenhum dinheiro real se move.",
-  "keys.title": "Teclas",
+  "keys.title": "Teclado",
   "keys.rows": "linha ou pagamento seguinte, anterior",
   "keys.open": "abrir",
   "keys.search": "buscar",

@@ -117,7 +117,8 @@ function sideBar(context: MerchantContext, viewer: Viewer, section: Section | nu
         "div.who",
         {},
         h("p", {}, signedInLine(context, viewer)),
-        "wallet" in viewer.signedInBy && h("p", {}, h("a", { href: "/dashboard/accounts" }, t.text("who.accounts"))),
+        "wallet" in viewer.signedInBy &&
+          h("p", {}, h("a.btn.plain", { href: "/dashboard/accounts" }, t.text("who.accounts"))),
         h("button.btn.plain.js", { type: "button", popovertarget: "keys" }, t.text("keys.title")),
         h(
           "form",

@@ -20,7 +20,7 @@ export const merchantMessages = {
   "who.accounts": "Your accounts",
   "who.signOut": "Sign out",
   ribbon: "This is a test installation. No real money moves.",
-  "keys.title": "Keys",
+  "keys.title": "Keyboard",
   "keys.rows": "next, previous row or payment",
   "keys.open": "open",
   "keys.search": "search",

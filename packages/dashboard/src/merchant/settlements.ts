@@ -41,27 +41,25 @@ function periodForm({ t }: MerchantContext, { from, to, coin, coins }: Settlemen
       h("label", { for: name }, t.text(`days.${name}`)),
       h("input", { id: name, name, type: "date", value, required: true }),
     );
-  return h(
-    "form.panel.in",
-    { method: "get", action: "/dashboard/settlements" },
+  const choice =
+    coins.length > 1 &&
     h(
-      "div.pair",
+      "p.field",
       {},
-      date("from", from),
-      date("to", to),
-      coins.length > 1 &&
-        h(
-          "p.field",
-          {},
-          h("label", { for: "coin" }, t.text("payout.coin")),
-          h(
-            "select",
-            { id: "coin", name: "coin" },
-            coins.map((each) => h("option", { value: each, selected: each === coin }, each)),
-          ),
-        ),
+      h("label", { for: "coin" }, t.text("payout.coin")),
+      h(
+        "select",
+        { id: "coin", name: "coin" },
+        coins.map((each) => h("option", { value: each, selected: each === coin }, each)),
+      ),
+    );
+  return h(
+    "form.panel",
+    { method: "get", action: "/dashboard/settlements" },
+    inside(
+      h("div.pair", {}, date("from", from), date("to", to), choice),
+      h("p.acts", {}, h("button.btn", { type: "submit" }, t.text("days.show"))),
     ),
-    h("p.acts", {}, h("button.btn", { type: "submit" }, t.text("days.show"))),
   );
 }
 
