@@ -13,7 +13,7 @@ import { randomAddress } from "../support/intents.ts";
 const SCOPES = [CREATE_INTENTS, MANAGE_WEBHOOKS, READ_DASHBOARD, MANAGE_DASHBOARD];
 const TRIES_MIN = 1_000;
 /** Below the limits of a minute. */
-const BATCH = 25;
+const BATCH = 5;
 
 type Route = { method: "GET" | "POST"; path: string };
 
@@ -131,12 +131,13 @@ test("no route shows or changes another account's rows, however it is asked", as
         ...(method === "POST" ? { body: query.toString() } : {}),
       });
       assert.notEqual(answered.status, 429, each);
-      // What was asked for is shown again as the search's own text.
+      // What was asked for is shown again, as the search's own text for example.
       const shown = answered.text.replaceAll(
         /<h1>.*?<\/h1>|<title>[^<]*<\/title>|value="[^"]*"|(href|src)="\/dashboard[^"]*"|<textarea[^>]*>[^<]*/g,
         "",
       );
-      if (secrets.some((secret) => shown.toLowerCase().includes(secret.toLowerCase()))) hits.push(`${method} ${each}`);
+      const unasked = secrets.filter((secret) => secret.toLowerCase() !== text.toLowerCase());
+      if (unasked.some((secret) => shown.toLowerCase().includes(secret.toLowerCase()))) hits.push(`${method} ${each}`);
     }
   };
   const asked = routes.flatMap((route) =>
