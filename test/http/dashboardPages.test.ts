@@ -295,12 +295,10 @@ async function previewTyped(signedIn: BrowserContext, url: string): Promise<void
     const shown = page.frameLocator("#preview").locator("main[data-screen=paid]");
     await shown.waitFor();
     await page.getByLabel("Accent", { exact: true }).fill("#ff0066");
-    await page.waitForFunction(() => document.querySelector<HTMLIFrameElement>("#preview")?.src.includes("ff0066"));
-    await page
-      .frameLocator("#preview")
-      .locator("style", { hasText: "--tr-accent:#ff0066" })
-      .waitFor({ state: "attached" });
+    const frame = await (await page.locator("#preview").elementHandle())?.contentFrame();
+    await frame?.waitForURL(/ff0066/);
     await shown.waitFor();
+    assert.match((await frame?.content()) ?? "", /--tr-accent:#ff0066/);
   } finally {
     await context.close();
   }
