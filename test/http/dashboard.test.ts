@@ -15,7 +15,7 @@ import { openFaultyDatabase, type FaultyDatabase } from "../support/faultyDataba
 import { TEST_CHAIN } from "../support/intents.ts";
 import { recordMovements, setHead } from "../support/movements.ts";
 import { sharedBrowser } from "../support/sharedBrowser.ts";
-import { isDeepRun, onlyDeep } from "../support/runNumber.ts";
+import { onlyDeep } from "../support/runNumber.ts";
 
 const HOUR_MS = 3_600_000;
 const SCOPES = [CREATE_INTENTS, MANAGE_WEBHOOKS, READ_DASHBOARD];

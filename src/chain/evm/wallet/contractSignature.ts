@@ -23,7 +23,7 @@ export async function isSignedByContract(
 ): Promise<boolean> {
   if (!/^([0-9a-f]{2})*$/i.test(signature) || signature.length > DIGITS_MAX) return false;
   const data = encodeFunctionData({ abi, args: [hashMessage(text), `0x${signature}` as Hex] });
-  const replies = await providers.askEach((node) => askContract(node, { to: wallet, data }));
+  const replies = await providers.runAll((node) => askContract(node, { to: wallet, data }));
   const answers = replies.flatMap((reply) => ("answer" in reply ? [reply.answer] : []));
   if (answers.includes(false)) return false;
   if (answers.length < Math.min(PROVIDERS_MIN, providers.providerCount))
