@@ -94,7 +94,7 @@ for (const kind of databases) {
     });
 
     test("another database may be used inside a transaction", async () => {
-      const other = await openTestDatabase("pglite");
+      const other = await openTestDatabase("postgres");
       after(() => other.close());
       assert.equal(
         await db.transaction(async () => (await other.root.selectFrom("event").selectAll().execute()).length),

@@ -9,9 +9,10 @@ import { systemClock } from "../../src/kernel/clock.ts";
 import type { DevManifest } from "../../src/dev/manifest.ts";
 import { evmChains, solanaOf } from "../support/devWorld.ts";
 import { descendantsOf, runCli, spawnCli, startDevProcess, temporaryFolder, type DevProcess } from "../support/cli.ts";
-import { onlyDeep } from "../support/runNumber.ts";
+import { isDeepRun, onlyDeep } from "../support/runNumber.ts";
 
-// One dev world that is kept: started as a person does and stopped, started again for every command, and then killed.
+// One dev world that is kept: started as a person does and stopped (in the deep tests), started again for every command,
+// and then killed.
 // Its configured port is in use, so it must choose another.
 
 const folder = temporaryFolder();
@@ -31,7 +32,7 @@ before(async () => {
   await once(squatter, "listening");
   const address = squatter.address();
   busyPort = typeof address === "object" && address !== null ? address.port : 0;
-  await startAndInterrupt();
+  if (isDeepRun) await startAndInterrupt();
   dev = await startDevProcess(["--keep", kept], { ...home, PORT: String(busyPort) });
 });
 
@@ -68,7 +69,7 @@ after(() => {
   dev.child.kill("SIGKILL");
 });
 
-test("without --json, dev prints its URL, its documentation and commands to try, and stops on Ctrl-C", () => {
+test("without --json, dev prints its URL and commands to try, and stops on Ctrl-C", { skip: onlyDeep }, () => {
   const { said, exitCode } = first;
   assert.equal(exitCode, 0, said);
   const [, baseUrl = ""] = /^Tributary is ready at (\S+)$/m.exec(said) ?? [];
@@ -77,7 +78,7 @@ test("without --json, dev prints its URL, its documentation and commands to try,
   assert.match(said, /npx tributary pay pi_…/);
 });
 
-test("dev --keep restores the same world", () => {
+test("dev --keep restores the same world", { skip: onlyDeep }, () => {
   assert.equal(first.accounts.length, 2);
   assert.deepEqual(dev.ready.accounts, first.accounts);
 });
