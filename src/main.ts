@@ -278,7 +278,8 @@ async function openConfiguredDatabase(
   }
   try {
     if (mayCreate && database.schema !== undefined) await createSchema(database.url, database.schema);
-    return await openDatabase({ url: database.url, schema: database.schema });
+    const { url, schema, acceptsUnsafeFsync: allowUnsafeFsync = false } = database;
+    return await openDatabase({ url, schema, allowUnsafeFsync, refusesSharedSessions: true });
   } catch (error) {
     if (error instanceof DatabaseUnusable) throw error;
     const reason = error instanceof Error ? error.message : String(error);

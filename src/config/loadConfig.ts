@@ -18,7 +18,7 @@ import { readChain, type ChainContext } from "./chain.ts";
 import type { KeyUse } from "./gasKey.ts";
 import { readGate } from "./gate.ts";
 import * as rules from "./rules.ts";
-import { readAcceptedRisks, rejectRisks } from "./operate/risks.ts";
+import { readAcceptedRisks, rejectRisks, type Risk } from "./operate/risks.ts";
 import { readAlarms, readMetrics, readTracing } from "./operate/alarms.ts";
 import { readNetworks, readOutbound } from "./outbound.ts";
 import { readRetention } from "./retention.ts";
@@ -157,7 +157,7 @@ export function readConfig(value: unknown, { variables, directory, roles, keys }
     listen,
     leaveMs: readField(section, "leaveMs", { ...rules.wholeNumber(0, LEAVE_MS_MAX), fallback: LEAVE_MS_DEFAULT }),
     trustedProxies: readNetworks(section, "trustedProxies"),
-    database: readDatabase(section, { environment, directory }),
+    database: acceptFsync(readDatabase(section, { environment, directory }), acceptedRisks),
     feeRecipient,
     feeBps: readField(section, "feeBps", { ...rules.wholeNumber(0, FEE_BPS_MAX), fallback: 0 }),
     chains,
@@ -279,6 +279,11 @@ function readBaseUrl(
     );
   }
   return url;
+}
+
+function acceptFsync(database: Config["database"], accepted: readonly Risk[]): Config["database"] {
+  const isAccepted = database.kind === "postgres" && accepted.includes("unsafeFsync");
+  return isAccepted ? { ...database, acceptsUnsafeFsync: true } : database;
 }
 
 function readDatabase(

@@ -52,6 +52,7 @@ async function openPostgres(options: PostgresOptions): Promise<Db> {
     const session = await driver.acquire();
     try {
       await checkServer(session, options);
+      if (options.refusesSharedSessions === true) await driver.refuseSharedSessions(session);
     } finally {
       await driver.releaseConnection(session);
     }

@@ -5,7 +5,13 @@ import { ConfigError, hasField, quoteValue, readList, type ConfigSection } from 
 
 // Settings that are accepted for tests and refused for live payments, unless the operator accepts each by its name.
 
-export const RISKS = ["singleProvider", "unencryptedRpc", "readableKeyFile", "burnFeeRecipient"] as const;
+export const RISKS = [
+  "singleProvider",
+  "unencryptedRpc",
+  "readableKeyFile",
+  "burnFeeRecipient",
+  "unsafeFsync",
+] as const;
 export type Risk = (typeof RISKS)[number];
 
 /**

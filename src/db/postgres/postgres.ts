@@ -5,6 +5,7 @@ import { statementName, Session, SessionDriver, type StatementResult } from "../
 import { endsSession, isReadOnlyServer } from "../errors.ts";
 import { systemTimer } from "../../kernel/clock.ts";
 import { checkSchema, checkSession } from "./serverChecks.ts";
+import { refuseSharedSessions } from "./sharedSessions.ts";
 import { StatementBatcher } from "./statementBatcher.ts";
 import type { TransactionGuard } from "../transactionGuard.ts";
 import { StatementBatch, type Outcome, type Parameters } from "./statementBatch.ts";
@@ -37,6 +38,8 @@ export type PostgresOptions = {
    * Accepts a server that may lose committed transactions on a power failure, such as one with fsync off. For tests.
    */
   allowUnsafeFsync?: boolean;
+  /** Opens a second connection once, and refuses a pooler that gives both the same session. */
+  refusesSharedSessions?: boolean;
 };
 
 /** Settings for the pool: the application name, and the decoders that both drivers share. */
@@ -164,6 +167,11 @@ export class PooledDriver extends SessionDriver<PooledSession> {
     else if (settings.length > 0)
       await client.query([...settings, "set default_transaction_read_only = on"].join("; "));
     this.#checkedAtMs.set(client, startedAtMs);
+  }
+
+  /** Throws DatabaseUnusable when a pooler shares this session with other clients. */
+  refuseSharedSessions({ client }: PooledSession): Promise<void> {
+    return refuseSharedSessions(client, clientOptions(this.#options));
   }
 
   /** Runs a statement in a batch with others of the same turn. */

@@ -3,9 +3,12 @@ import { DatabaseReadOnly, DatabaseUnusable } from "../errors.ts";
 
 const SERVER_VERSION_MIN = 150_000;
 
+/** Neon's server stores nothing itself: its pages and its log are on other machines, and its `fsync` is off by design. */
 const UNSAFE_SETTINGS = `
   select name from pg_settings
-  where name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting = 'off' order by name
+  where setting = 'off' and (name = 'synchronous_commit' or name in ('fsync', 'full_page_writes')
+    and not exists (select from pg_settings where name = 'neon.timeline_id'))
+  order by name
 `;
 
 /** True on a standby, and on a former primary that only serves reads now. */
@@ -50,7 +53,7 @@ export async function checkSchema(client: pg.ClientBase, schema: string): Promis
  */
 export async function checkServer(
   session: { runStatement(text: string, parameters: string[]): Promise<Rows> },
-  { allowUnsafeFsync = false }: { allowUnsafeFsync?: boolean | undefined },
+  { allowUnsafeFsync = false }: { allowUnsafeFsync?: boolean | undefined } = {},
 ): Promise<void> {
   const { rows } = await session.runStatement(
     "select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding",
@@ -71,7 +74,7 @@ export async function checkServer(
   if (unsafe.length > 0 && !allowUnsafeFsync) {
     const names = unsafe.map((row) => `${String(row["name"])} off`).join(", ");
     throw new DatabaseUnusable(
-      `the PostgreSQL server runs with ${names}: a power failure would lose committed payments`,
+      `the PostgreSQL server runs with ${names}: a power failure would lose committed payments; where its storage is safe all the same, accept it with "acceptRisks": ["unsafeFsync"]`,
     );
   }
 }

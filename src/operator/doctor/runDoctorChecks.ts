@@ -20,6 +20,7 @@ import { checkRecovery } from "./checkRecovery.ts";
 import { checkReplica } from "./checkReplica.ts";
 import { checkRoles } from "./checkRoles.ts";
 import { checkUnreadable } from "./checkUnreadable.ts";
+import { databaseFindings } from "./databaseFindings.ts";
 import type { Finding } from "./finding.ts";
 import { depositTotalsCheck } from "../../deposit/checks.ts";
 import { runChecks, type Check } from "../../ledger/check.ts";
@@ -38,6 +39,7 @@ export async function runDoctorChecks(world: World): Promise<Finding[]> {
   );
   return [
     ...riskFindings(world),
+    ...databaseFindings(world.config),
     ...(await checkRoles(world)),
     ...(await checkReplica(world)),
     ...chains.flat(),
