@@ -273,7 +273,13 @@ export type MetricsConfig = { host: string; port: number };
  * `replicaUrl` leads to a standby for reads that may be some seconds old.
  */
 export type DatabaseConfig =
-  | { kind: "postgres"; url: string; schema?: string | undefined; replicaUrl?: string | undefined; acceptsUnsafeFsync?: boolean }
+  | {
+      kind: "postgres";
+      url: string;
+      schema?: string | undefined;
+      replicaUrl?: string | undefined;
+      acceptsUnsafeFsync?: boolean;
+    }
   | { kind: "pglite"; directory: string | undefined };
 
 export type Config = {

@@ -20,7 +20,7 @@ import { checkRecovery } from "./checkRecovery.ts";
 import { checkReplica } from "./checkReplica.ts";
 import { checkRoles } from "./checkRoles.ts";
 import { checkUnreadable } from "./checkUnreadable.ts";
-import { databaseFindings } from "./databaseFindings.ts";
+import { databaseFindings } from "./database/databaseFindings.ts";
 import type { Finding } from "./finding.ts";
 import { depositTotalsCheck } from "../../deposit/checks.ts";
 import { runChecks, type Check } from "../../ledger/check.ts";

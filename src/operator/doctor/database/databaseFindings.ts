@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import type { Config } from "../../config/config.ts";
-import type { Finding } from "./finding.ts";
+import type { Config } from "../../../config/config.ts";
+import type { Finding } from "../finding.ts";
 
 const LOCAL_HOSTS = ["", "localhost", "127.0.0.1", "[::1]"];
 const WHAT = "database: TLS";
