@@ -63,6 +63,7 @@ export const DEEP_FILES: Readonly<Record<string, number>> = {
   "test/road/solanaCrash.test.ts": 0,
   "test/road/solanaKill.test.ts": 30,
   "test/road/solanaOtherTokens.test.ts": 13,
+  "test/road/solanaSettledLiar.test.ts": 30,
   "test/road/solanaCrossingCrash.test.ts": 0,
   "test/road/solanaProviders.test.ts": 0,
   "test/road/solanaUnreadable.test.ts": 20,

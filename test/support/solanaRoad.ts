@@ -85,6 +85,8 @@ export type SolanaRoadOptions = {
   /** Other providers than the honest one, by the URL of the honest one. */
   rpcUrls?: (honest: string) => Promise<readonly string[]>;
   agreement?: SolanaChainConfig["agreement"];
+  /** Default 0. */
+  settleAfterMs?: number;
   /** The chain pushes its slots. Default false. */
   hasFeed?: boolean;
   log?: Logger;
@@ -220,13 +222,13 @@ export async function runLoopsOnce(world: World, chain: Chain): Promise<void> {
   await replanSettlements(world, chain.caip2);
 }
 
-type ChainOptions = Pick<SolanaRoadOptions, "agreement" | "hasFeed" | "priming" | "retired"> & {
+type ChainOptions = Pick<SolanaRoadOptions, "agreement" | "hasFeed" | "priming" | "retired" | "settleAfterMs"> & {
   rpcUrls: readonly string[];
 };
 
 /** A configuration with this cluster alone. */
 export function solanaConfig(solana: LocalSolana, payer: Keypair, options: ChainOptions): Config {
-  const { rpcUrls, agreement, hasFeed, priming, retired = [] } = options;
+  const { rpcUrls, agreement, hasFeed, priming, settleAfterMs = 0, retired = [] } = options;
   const chain: SolanaChainConfig = {
     caip2: caip2("solana", solana.reference),
     chainId: 104,
@@ -241,7 +243,7 @@ export function solanaConfig(solana: LocalSolana, payer: Keypair, options: Chain
     finality: [{ upToPriceUnits: undefined, finality: { tag: "finalized" } }],
     agreement,
     priming,
-    settleAfterMs: 0,
+    settleAfterMs,
     settleBatchMax: 8,
     tokens: [tokenConfig(USDC, true), ...retired.map((mint) => tokenConfig(mint, false))],
     defaultToken: "USDC",

@@ -35,8 +35,8 @@ export function twoProviders({ providers }: Pick<Chain, "providers">): number {
 
 export type TransferSearch = {
   read: (reader: ChainReader) => Promise<readonly Transfer[]>;
-  /** Which providers read: the first or the last that answers, one of them by its name, or each. */
-  from: "first" | "last" | "each" | { provider: string };
+  /** Which providers read: the first or the last that answers, some of them by their names, or each. */
+  from: "first" | "last" | "each" | { named: readonly string[] };
   required: RequiredReports;
   /** The searched inboxes, where `read` asks for some only. What they pay each other needs the reports of what leaves. */
   parties?: readonly string[];
@@ -52,6 +52,8 @@ export type SearchResult = {
   readCount: number;
   /** The providers that left out what was found. */
   omitting: readonly string[];
+  /** How many providers showed nothing of an inbox that too few others show. */
+  agreeing: number;
 };
 
 /**
@@ -77,7 +79,9 @@ export async function searchTransfers(world: WatchWorld, chain: Chain, search: T
   const recorded = await recordCandidates(world, chain, { found });
   const providers = answers.map(({ provider }) => provider);
   const omitting = providers.filter((provider) => found.some((candidate) => !providersOf(candidate).has(provider)));
-  return { recorded, readCount: transfers.length, omitting };
+  const doubted = new Set(shown.filter((each) => !enough.includes(each)).flatMap((each) => [...providersOf(each)]));
+  const agreeing = providers.filter((provider) => !doubted.has(provider)).length;
+  return { recorded, readCount: transfers.length, omitting, agreeing };
 }
 
 type Answer = { provider: string; transfers: readonly Transfer[] };
@@ -89,12 +93,21 @@ async function readAnswers({ providers }: Chain, { read, from }: TransferSearch)
   });
   if (from === "first") return [await providers.run(readOne)];
   if (from === "last") return [await providers.runLastFirst(readOne)];
-  if (from !== "each") return [await providers.runWith(from.provider, readOne)];
+  if (from !== "each") return readNamed(from.named, (provider) => providers.runWith(provider, readOne));
   const replies = await providers.runAll(readOne, "available");
   const answers = replies.flatMap((each) => ("answer" in each ? [each.answer] : []));
   const errors = replies.flatMap((each) => ("error" in each ? [each.error] : []));
   const failure = errors.find(isRangeTooLarge) ?? errors[0];
   if (failure && (answers.length === 0 || isRangeTooLarge(failure))) throw failure;
+  return answers;
+}
+
+/** The answers of those that answer; throws where none does. */
+async function readNamed(named: readonly string[], readWith: (provider: string) => Promise<Answer>): Promise<Answer[]> {
+  const replies = await Promise.allSettled(named.map(readWith));
+  const answers = replies.flatMap((reply) => (reply.status === "fulfilled" ? [reply.value] : []));
+  const failure = replies.find((reply) => reply.status === "rejected");
+  if (answers.length === 0 && failure !== undefined) throw failure.reason;
   return answers;
 }
 

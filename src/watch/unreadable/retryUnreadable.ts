@@ -115,27 +115,26 @@ async function recordTransaction(
   chain: Chain,
   { row, readers, needed, cursor }: Readable,
 ): Promise<boolean> {
-  const [provider = ""] = readers;
   // An account is compared again by the pass over all balances.
   if (row.kind === "account") return true;
   const tokens = watchedTokens(world.catalog, chain.caip2);
-  // A movement out makes a settlement look landed, so a second provider must read it too, where there is one.
+  // A movement out makes a settlement look landed, so a second provider must read it alike, where there is one.
   const isOnlyIncoming = readers.length < needed;
   let isThere = false;
-  const { recorded } = await searchTransfers(world, chain, {
+  const { recorded, agreeing } = await searchTransfers(world, chain, {
     read: async (reader) => {
       const transfers = await readRow(reader, row, { tokens, upTo: cursor.number });
-      isThere = transfers !== undefined;
+      isThere ||= transfers !== undefined;
       return transfers ?? [];
     },
-    from: { provider },
-    required: isOnlyIncoming ? ONLY_ARRIVALS : { in: 1, out: 1 },
+    from: { named: readers },
+    required: isOnlyIncoming ? ONLY_ARRIVALS : { in: 1, out: needed },
   });
   if (!isThere) return false;
   if (recorded.length > 0)
     world.log.info(
-      { chain: chain.caip2, subject: row.subject, provider, recorded: recorded.length },
+      { chain: chain.caip2, subject: row.subject, providers: readers, recorded: recorded.length },
       "a transaction that could not be read is recorded now",
     );
-  return !isOnlyIncoming;
+  return !isOnlyIncoming && agreeing >= needed;
 }
