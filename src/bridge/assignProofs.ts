@@ -35,7 +35,16 @@ export function assignProofs(
     if (index >= 0 && crossing.mint === null) starts.set(proofs, index + 1);
     taken.add(proof.mint);
     const { message, attestation, mint, expiresAtBlock = null } = proof;
-    return [{ movement_id: crossing.movement_id, message, attestation, mint, expires_at_block: expiresAtBlock }];
+    return [
+      {
+        movement_id: crossing.movement_id,
+        units: crossing.units,
+        message,
+        attestation,
+        mint,
+        expires_at_block: expiresAtBlock,
+      },
+    ];
   });
 }
 

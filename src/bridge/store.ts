@@ -207,6 +207,8 @@ export async function listProofHolders(
 
 export type StoredProof = {
   movement_id: bigint;
+  /** What the service was asked about: a reorganisation may have changed the burn meanwhile. */
+  units: bigint;
   message: string;
   attestation: string;
   mint: string;
@@ -215,6 +217,7 @@ export type StoredProof = {
 
 const PROOF_COLUMNS = {
   movement_id: "int8",
+  units: "numeric",
   message: "text",
   attestation: "text",
   mint: "text",
@@ -223,7 +226,7 @@ const PROOF_COLUMNS = {
 
 /**
  * Stores the proofs of burns, and returns the ids of those. After a refused proof a burn's attempts and times go on. A
- * burn is left out when another one has its proof, or when the crossing has moved on.
+ * burn is left out when another one has its proof, and when the crossing has moved on or has other units now.
  */
 export async function storeProofs(db: Db, proofs: readonly StoredProof[], at: Date): Promise<Set<bigint>> {
   if (proofs.length === 0) return new Set();
@@ -233,7 +236,7 @@ export async function storeProofs(db: Db, proofs: readonly StoredProof[], at: Da
       reason = case when ${isRefused} then reason when queue = ${sql.lit(QUEUE.small)} then ${BELOW_MINIMUM} end, attempts = case when ${isRefused} then attempts else 0 end,
       status_since = case when ${isRefused} then status_since else ${at} end
     from ${unnest("proof", proofs, PROOF_COLUMNS)}
-    where crossing.movement_id = proof.movement_id and crossing.status = 'burned' and not exists (
+    where crossing.movement_id = proof.movement_id and crossing.status = 'burned' and crossing.units = proof.units and not exists (
       select from crossing taken where taken.settle_chain = crossing.settle_chain and taken.mint = proof.mint
         and taken.movement_id <> crossing.movement_id)
     returning crossing.movement_id as "movementId"`;

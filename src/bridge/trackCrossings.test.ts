@@ -163,7 +163,7 @@ describe("asking a bridge's service about open burns", () => {
   test("of two burns that are offered one proof at the same moment, one keeps it and the other goes on", async () => {
     const proof = { message: "0x01", attestation: "0x02", mint: "cctp-v2/1/0x03", expires_at_block: null };
     await sql`update crossing set status = 'burned', mint = null`.execute(db.root);
-    const [first, second] = await db.root.selectFrom("crossing").select("movement_id").limit(2).execute();
+    const [first, second] = await db.root.selectFrom("crossing").select(["movement_id", "units"]).limit(2).execute();
     ok(first !== undefined && second !== undefined);
     const [holds, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const kept = db.transaction(async (tx) => {
@@ -174,7 +174,7 @@ describe("asking a bridge's service about open burns", () => {
       await released.promise;
     });
     await holds.promise;
-    const store = () => storeProofs(db, [{ ...proof, movement_id: second.movement_id }], new Date(nowMs));
+    const store = () => storeProofs(db, [{ ...proof, ...second }], new Date(nowMs));
     const late = store();
     while (!(await isWaitingForRow())) continue;
     released.resolve();

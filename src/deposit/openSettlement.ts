@@ -9,3 +9,15 @@ const LIST = sql.join(OPEN_SETTLEMENT_STATES.map((state) => sql.lit(state)));
 export function isOpenSettlement(name: string): RawBuilder<boolean> {
   return sql`${sql.ref(`${name}.status`)} in (${LIST})`;
 }
+
+/** SQL: what an intent's inboxes hold of its counted money, by their holdings. For the row `intent`. */
+export const UNSWEPT_OF_INTENT = sql`(
+  select coalesce(sum(each.unswept_units), 0) from holding each where each.intent_id = intent.id)`;
+
+/**
+ * SQL: what has left the inboxes of the row `intent`, landed or on its way, when they hold `unswept` of its counted
+ * money. What a reorganisation took from the counted money stays delivered.
+ */
+export function takenUnits(unswept: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`greatest(intent.settled_units, intent.counted_units - ${unswept})`;
+}

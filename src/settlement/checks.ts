@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { eventsExpiredBefore, eventTypesOf } from "../event/store.ts";
 import type { Check } from "../ledger/check.ts";
-import { isOpenSettlement } from "../deposit/openSettlement.ts";
+import { isOpenSettlement, takenUnits, UNSWEPT_OF_INTENT } from "../deposit/openSettlement.ts";
 import { reachesPrice } from "../intent/paymentStatus.ts";
 
 /** The sweep that a settlement landed with: that of its own inbox, or of the inbox on the settle chain. */
@@ -229,7 +229,7 @@ export const settlementChecks: readonly Check[] = [
       where holding.unswept_units > 0 and holding.due_from is null
         and (holding.unswept_units >= minimum.units
           or ${reachesPrice(sql`intent.counted_units`)}
-            and not ${reachesPrice(sql`intent.settled_units`)})
+            and not ${reachesPrice(takenUnits(UNSWEPT_OF_INTENT))})
         and not exists (
           select from settlement where settlement.intent_id = holding.intent_id and settlement.chain = holding.chain
             and settlement.token = holding.token and ${isOpenSettlement("settlement")})`,

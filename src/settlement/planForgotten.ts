@@ -5,7 +5,7 @@ import { lockIntents } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import type { World } from "../world.ts";
 import { isolateIntents } from "../handover/isolateIntents.ts";
-import { isOpenSettlement } from "../deposit/openSettlement.ts";
+import { isOpenSettlement, takenUnits, UNSWEPT_OF_INTENT } from "../deposit/openSettlement.ts";
 import { reachesPrice } from "../intent/paymentStatus.ts";
 
 // Every transaction that counts or sweeps money says in the holding what is counted and unswept, and from when a
@@ -62,7 +62,7 @@ async function readPage(db: Db, after: HoldingKey | undefined): Promise<PageRow[
           and settlement.token = page.token and ${isOpenSettlement("settlement")})
       and (unswept.units >= minimum.units
         or ${reachesPrice(sql`intent.counted_units`)}
-          and not ${reachesPrice(sql`intent.settled_units`)}) is true as "isForgotten"
+          and not ${reachesPrice(takenUnits(sql`greatest(${UNSWEPT_OF_INTENT}, unswept.units)`))}) is true as "isForgotten"
     from (
       select * from holding where (intent_id, chain, token) > (${intentId}, ${chain}, ${token})
       order by intent_id, chain, token limit ${PAGE_MAX}

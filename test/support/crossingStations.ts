@@ -67,7 +67,8 @@ export function useCrossingStations(
   after(() => db.close());
 
   const record = (intent: IntentRow, movements: MovementInput[]) => recordMovements(db, intent, movements);
-  const create = async () => (await createIntent(db.root, world, { account, input: {} })).intent;
+  const create = async (input: Parameters<typeof createIntent>[2]["input"] = {}) =>
+    (await createIntent(db.root, world, { account, input })).intent;
   const settlementsOf = async ({ id }: IntentRow) => {
     const rows = await db.root
       .selectFrom("settlement")
@@ -183,6 +184,9 @@ export function useCrossingStations(
   return {
     get db() {
       return db;
+    },
+    get world() {
+      return world;
     },
     record,
     create,

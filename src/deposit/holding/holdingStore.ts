@@ -7,7 +7,7 @@ import type { Holding, HoldingChange } from "./dust.ts";
 import { dustOf, KEY_COLUMNS, lastSweepOf, type HoldingKey } from "./dustReads.ts";
 import { COUNTED_REMAINDER, lastRemainderOf } from "./remainderReads.ts";
 import { nearlyReachesPrice, reachesPrice } from "../../intent/paymentStatus.ts";
-import { isOpenSettlement } from "../openSettlement.ts";
+import { isOpenSettlement, takenUnits } from "../openSettlement.ts";
 
 // All SQL that writes the sums of dust, and what each inbox holds.
 
@@ -139,15 +139,17 @@ export async function writeHoldings(tx: Tx, holdings: readonly Holding[]): Promi
   );
 }
 
+const TAKEN_UNITS = takenUnits(sql`current.of_intent`);
+
 /**
- * SQL for whether counted money belongs to a price that is not delivered yet. A price up to which a millionth is
- * missing is delivered, and the rest of it once more when it is complete. So nobody can have the service settle one
- * unit after the other.
+ * SQL for whether counted money belongs to a price that is not taken from the inboxes yet. A price up to which a
+ * millionth is missing is taken, and the rest of it once more when it is complete. So nobody can have the service
+ * settle one unit after the other, also while a bridge has the price.
  */
 const BELONGS_TO_PRICE = sql`
-  (not ${nearlyReachesPrice(sql`intent.settled_units`)}
+  (not ${nearlyReachesPrice(TAKEN_UNITS)}
       and (intent.price_token_units >= minimum.units or ${nearlyReachesPrice(sql`intent.counted_units`)})
-    or not ${reachesPrice(sql`intent.settled_units`)} and ${reachesPrice(sql`intent.counted_units`)})`;
+    or not ${reachesPrice(TAKEN_UNITS)} and ${reachesPrice(sql`intent.counted_units`)})`;
 
 /** SQL: whether a later transfer out of its inbox has taken what came in by `mint`. */
 const IS_SWEPT = sql`exists (
@@ -198,7 +200,7 @@ export async function refreshHoldings(tx: Tx, intentIds: readonly string[]): Pro
         and (current.units >= minimum.units or ${BELONGS_TO_PRICE} or ${IS_TAKEN_ALREADY})
         then current.since end
     from (
-      select intent_id, chain, token, sum(units) as units, sum(rest_units) as rest_units, sum(suspense_units) as suspense_units,
+      select intent_id, chain, token, sum(units) as units, sum(sum(units)) over (partition by intent_id) as of_intent, sum(rest_units) as rest_units, sum(suspense_units) as suspense_units,
         min(since) filter (where units > 0) as since, min(deposit_block) as deposit_block
       from (
         select deposit.intent_id, deposit.chain, deposit.token, deposit.amount_units as units, 0 as rest_units, 0 as suspense_units,

@@ -378,5 +378,22 @@ for (const kind of thoroughDatabases) {
         .execute();
       deepEqual(held, [{ reason: "no_route" }]);
     });
+
+    test("while a bridge has the price, no dust behind it is burned for itself", async () => {
+      const intent = await create({ priceUnits: 20_000_000, oneTime: true });
+      await pay(intent, AWAY, 20n * USDC);
+      await work();
+      await burn(intent, { amountUnits: 20n * USDC });
+      await work();
+      for (const block of [210n, 220n, 230n]) {
+        await record(intent, [{ chain: AWAY, chainTx: newChainTx(), amountUnits: 1n, block }]);
+        await work();
+      }
+      deepEqual(
+        (await settlementsOf(intent)).map(({ status }) => status),
+        ["bridging"],
+      );
+      await assertChecks();
+    });
   });
 }
