@@ -40,7 +40,7 @@ export const decisionMutants: readonly Mutant[] = [
       },
       {
         path: "src/deposit/holding/holdingStore.ts",
-        search: "or not ${reachesPrice(sql`intent.settled_units`)} and ${reachesPrice(sql`intent.counted_units`)})`;",
+        search: "or not ${reachesPrice(TAKEN_UNITS)} and ${reachesPrice(sql`intent.counted_units`)})`;",
         replace: "or false)`;",
       },
     ],

@@ -126,8 +126,8 @@ export function useCrossingStations(
     return chainTx;
   }
   /** What the attestation service tells of a burn. Returns the mint's name. */
-  async function attest(burnTx: string, domain: number): Promise<string> {
-    const mint = `cctp-v2/${domain}/0x${newId()}`;
+  async function attest(burnTx: string, domain: number, name?: string): Promise<string> {
+    const mint = name ?? `cctp-v2/${domain}/0x${newId()}`;
     await db.root
       .updateTable("crossing")
       .set({ status: "attested", mint, message: "0x", attestation: "0x" })

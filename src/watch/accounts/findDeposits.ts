@@ -64,7 +64,7 @@ async function recordRange(
     searchTransfers(world, chain, {
       read: (reader) => reader.transfers(part, [token], [inbox]),
       // The provider that shows the balance explains it. Another one may hide both.
-      from: provider === undefined ? "first" : { provider },
+      from: provider === undefined ? "first" : { named: [provider] },
       // What left the inbox is listed with the settlements, and needs no balance to be found.
       required: ONLY_ARRIVALS,
       parties: [inbox],

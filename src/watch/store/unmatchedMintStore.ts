@@ -27,9 +27,11 @@ export async function insertUnmatchedMints(tx: Tx, movements: readonly MovementR
   await tx
     .insertInto("awaited_burn")
     .values(
-      mints.map(({ id, chain, explained_by }) => {
+      mints.map(({ id, chain, explained_by, in_suspense }) => {
         const bridge = explained_by?.replace(/\/[^/]*$/, "") ?? "";
-        return { mint_id: id, settle_chain: chain, bridge, next_at, unexplained_since: at };
+        // A mint that was gone for a while may still be in suspense.
+        const suspended_at = in_suspense ? at : null;
+        return { mint_id: id, settle_chain: chain, bridge, next_at, unexplained_since: at, suspended_at };
       }),
     )
     .onConflict((conflict) => conflict.column("mint_id").doNothing())
