@@ -22,8 +22,13 @@ describe("a burn that a reorganisation changes while the bridge's service is ask
         await record(intent, [
           { chain: AWAY, chainTx: newChainTx(), amountUnits: 5n * USDC, block: 150n, fork: "b" },
           {
-            ...{ chain: AWAY, chainTx: burnTx, direction: "out", amountUnits: 25n * USDC, block: 200n, fork: "b" },
-            crossing: { explainedBy: "cctp-v2/0", feeUnits: 0n },
+            chain: AWAY,
+            chainTx: burnTx,
+            direction: "out",
+            amountUnits: 25n * USDC,
+            block: 200n,
+            fork: "b",
+            crossing: { crossingName: "cctp-v2/0", feeUnits: 0n },
           },
         ]);
         await work();
