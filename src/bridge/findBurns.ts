@@ -72,14 +72,17 @@ function warnUnknown(world: WatchWorld, { mint_id: mintId, intent_id, inbox }: U
 }
 
 /**
- * The due mints. `isOver`: a reorganisation dropped it, and nothing has landed by it. `isKnown`: a crossing names it.
+ * The due mints. `isOver`: a reorganisation dropped it, and nothing has landed by it; or it was a payment when it was
+ * read again. `isKnown`: a crossing names it, or it has to leave the suspense first.
  * `isOpen`: the proof of an open burn of the same inbox and amount may name it yet. A search that has begun ends first:
  * it may have found the burn and not yet the payment.
  */
 async function listDueMints(db: Db, { bridge, at }: { bridge: string; at: Date }): Promise<DueMint[]> {
   const { rows } = await sql<DueMint>`/* named: list_due_mints */
     select awaited.mint_id as "mintId",
-      mint.orphaned_at is not null and coalesce(known.status <> 'landed', true) as "isOver", known.status is not null as "isKnown",
+      mint.orphaned_at is not null and coalesce(known.status <> 'landed', true)
+        or mint.explained_by is null and not mint.in_suspense as "isOver",
+      known.status is not null or mint.in_suspense and mint.explained_by is null as "isKnown",
       ${HAS_OPEN_BURN} as "isOpen"
     from (
       select mint_id from awaited_burn

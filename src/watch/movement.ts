@@ -124,13 +124,14 @@ export function assignIdentities(
   return [...located.values()];
 
   /**
-   * Each crossing explains one transfer. A mint explains the one that it gave. Transfers that the same burns could
-   * explain move the same units.
+   * Each crossing explains one transfer. A mint explains the one that it gave, of new tokens. Transfers that the same
+   * burns could explain move the same units.
    */
   function takeCrossing(
-    { chainTx, blockHash, direction, inbox, amountUnits }: InboxTransfer,
+    { chainTx, blockHash, direction, inbox, amountUnits, counterparty }: InboxTransfer,
     identity: string,
   ): CrossingEnd | undefined {
+    if (direction === "in" && counterparty !== mintSender) return undefined;
     const proof = proofOf.get(chainTx);
     if (proof?.crossings === undefined || proof.blockHash !== blockHash) return undefined;
     const crossings = crossingsOf.get(chainTx) ?? [...proof.crossings()];
@@ -185,6 +186,13 @@ function requireProof(
   if (proof === undefined || proof.blockHash !== blockHash || !proof.succeeded)
     throw new ProviderFailed("unknown_block", `the proof of ${chainTx} contradicts its transfers`);
   return proof;
+}
+
+/** A recorded movement as a transfer that no proof has explained yet. */
+export function toTransfer(row: MovementRow): LocatedTransfer {
+  const { direction, inbox, token, counterparty, place, identity } = row;
+  const at = { chainTx: row.chain_tx, blockNumber: row.block_number, blockHash: row.block_hash };
+  return { direction, inbox, token, counterparty, amountUnits: row.amount_units, place, identity, ...at };
 }
 
 /** Whether a transfer is the recorded movement: place and amount alone may be those of another inbox. */

@@ -30,12 +30,12 @@ describe("a payment and its burn that the only provider of their chain hides", (
   before(async () => {
     road = await openBridgedRoad({
       chains: 2,
-      rpcUrlOf: async (chain) => {
+      rpcUrlsOf: async (chain) => {
         const opened = await openFaultyRpcProxy(chain.rpcUrl);
         // The second chain is the payments' one.
         if (chain.chainId === 900_002) proxy = opened;
         else proxies.push(opened);
-        return opened.url;
+        return [opened.url];
       },
     });
     const [first, second] = road.chains;

@@ -27,10 +27,10 @@ describe("money on the settle chain whose burn nobody knows", () => {
   before(async () => {
     road = await openBridgedRoad({
       chains: 2,
-      rpcUrlOf: async (chain) => {
+      rpcUrlsOf: async (chain) => {
         const proxy = await openFaultyRpcProxy(chain.rpcUrl);
         proxies.set(chain.chainId, proxy);
-        return proxy.url;
+        return [proxy.url];
       },
     });
     const [first, second] = road.chains;

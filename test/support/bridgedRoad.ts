@@ -78,8 +78,9 @@ export type BridgedRoadOptions = {
   /** Whether every chain also takes its dollar of 18 decimals, which does not cross. */
   hasDusd?: boolean;
   db?: Db;
-  /** The address of a chain's only provider; the node itself where absent. */
-  rpcUrlOf?: (chain: TestChain) => Promise<string>;
+  /** The addresses of a chain's providers; the node itself where absent. */
+  rpcUrlsOf?: (chain: TestChain) => Promise<readonly string[]>;
+  agreement?: EvmChainConfig["agreement"];
 };
 
 /** A road of two chains. `home`: where intents settle. `away`: the chain that crossings come from. */
@@ -105,9 +106,10 @@ export async function openBridgedRoad(options: BridgedRoadOptions = {}): Promise
   });
   await deployLocalBridge(sides);
   const attestation = await startAttestationServer(sides, { now: () => clock.now().getTime() });
-  const rpcUrls = await Promise.all(chains.map(async (chain) => (await options.rpcUrlOf?.(chain)) ?? chain.rpcUrl));
-  const { nativeUsd, hasDusd } = options;
-  const config = bridgedConfig(chains, { sides, rpcUrls, attestationUrl: attestation.url, isFast, nativeUsd, hasDusd });
+  const rpcUrls = await Promise.all(chains.map(async (chain) => (await options.rpcUrlsOf?.(chain)) ?? [chain.rpcUrl]));
+  const { nativeUsd, hasDusd, agreement } = options;
+  const { url: attestationUrl } = attestation;
+  const config = bridgedConfig(chains, { sides, rpcUrls, attestationUrl, isFast, nativeUsd, hasDusd, agreement });
   const log = pino({ level: "silent" });
   const openWorld = (): World => ({
     config,
@@ -228,16 +230,17 @@ export async function tickChain(world: World, chain: Chain): Promise<void> {
 
 type BridgeParts = {
   sides: readonly BridgeSide[];
-  rpcUrls: readonly string[];
+  rpcUrls: readonly (readonly string[])[];
   attestationUrl: string;
   isFast: boolean;
   nativeUsd: string | undefined;
   hasDusd?: boolean | undefined;
+  agreement?: EvmChainConfig["agreement"];
 };
 
 function bridgedConfig(
   chains: readonly TestChain[],
-  { sides, rpcUrls, attestationUrl, isFast, nativeUsd, hasDusd }: BridgeParts,
+  { sides, rpcUrls, attestationUrl, ...parts }: BridgeParts,
 ): Config {
   return {
     environment: "test",
@@ -246,7 +249,7 @@ function bridgedConfig(
     database: { kind: "pglite", directory: undefined },
     feeRecipient: DEV_ACCOUNTS.feeRecipient.address,
     chains: chains.map((chain, index) =>
-      bridgedChain(chain, { index, bridge: sides[index]?.bridge, rpcUrl: rpcUrls[index], isFast, nativeUsd, hasDusd }),
+      bridgedChain(chain, { ...parts, index, bridge: sides[index]?.bridge, rpcUrls: rpcUrls[index] }),
     ),
     bridge: { attestationUrl, fastFeePpmMax: 500 },
     defaultRail: "chain0:usdc",
@@ -254,10 +257,10 @@ function bridgedConfig(
   };
 }
 
-type ChainParts = Pick<BridgeParts, "isFast" | "nativeUsd" | "hasDusd"> & {
+type ChainParts = Pick<BridgeParts, "isFast" | "nativeUsd" | "hasDusd" | "agreement"> & {
   index: number;
   bridge: BridgeSide["bridge"] | undefined;
-  rpcUrl?: string | undefined;
+  rpcUrls?: readonly string[] | undefined;
 };
 
 const DUSD = { symbol: "DUSD", slug: "dusd", decimals: 18, minimumUnits: 0n, isOrigin: true, isRail: true } as const;
@@ -265,7 +268,7 @@ const DUSD = { symbol: "DUSD", slug: "dusd", decimals: 18, minimumUnits: 0n, isO
 /** A chain whose USDC crosses. */
 export function bridgedChain(
   chain: TestChain,
-  { index, bridge, rpcUrl, isFast, nativeUsd, hasDusd = false }: ChainParts,
+  { index, bridge, rpcUrls = [chain.rpcUrl], isFast, nativeUsd, hasDusd = false, agreement }: ChainParts,
 ): EvmChainConfig {
   return {
     ...TEST_CHAIN_CONFIG,
@@ -273,7 +276,8 @@ export function bridgedChain(
     chainId: chain.chainId,
     name: `Chain ${index}`,
     slug: `chain${index}`,
-    rpcUrls: [rpcUrl ?? chain.rpcUrl],
+    rpcUrls,
+    agreement,
     gasKey: DEV_ACCOUNTS.operator.privateKey,
     native: { ...TEST_CHAIN_CONFIG.native, usd: nativeUsd },
     estimates: { finalizedMs: isFast ? SLOW_MS : 1_000 },

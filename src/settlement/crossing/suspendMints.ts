@@ -14,7 +14,8 @@ import { isOpenSettlement } from "../../deposit/openSettlement.ts";
 // knows: the providers of the burn's chain may be away for days. After an hour such a mint is in suspense. It is
 // settled like the inbox's own money, counts nothing towards the price, and the ledger books it from the suspense
 // account. The search for the burn goes on. Once a crossing names the mint, it leaves the suspense, the ledger books it
-// from the bridge, and the crossing lands with the sweep that has moved it.
+// from the bridge, and the crossing lands with the sweep that has moved it. So does one that other providers show as a
+// payment, which then counts as one.
 
 type SuspendWorld = Pick<World, "db" | "clock" | "log">;
 
@@ -97,13 +98,14 @@ async function listUnexplained(db: Db["root"], { settleChain, at }: { settleChai
   return rows;
 }
 
-/** Mints in suspense that a crossing names. */
+/** Mints in suspense that a crossing names, or that were payments when they were read again. */
 async function listExplained(db: Db["root"], settleChain: Caip2): Promise<Mint[]> {
   const { rows } = await sql<Mint>`/* named: list_explained_mints */
     select mint.id as "mintId", mint.intent_id as "intentId" from (
       select * from awaited_burn where settle_chain = ${settleChain} and suspended_at is not null order by suspended_at limit ${READ_MAX}
     ) as awaited join movement mint on mint.id = awaited.mint_id
-    where exists (select from crossing where crossing.settle_chain = mint.chain and crossing.mint = mint.explained_by)
+    where mint.explained_by is null
+      or exists (select from crossing where crossing.settle_chain = mint.chain and crossing.mint = mint.explained_by)
     limit ${CHANGED_MAX}`.execute(db);
   return rows;
 }

@@ -37,6 +37,32 @@ export async function storeBurningInboxes(
   }
 }
 
+/**
+ * The transfers as they are recorded: without the crossings that an account of another kind of chain began which is no
+ * inbox of the same intent.
+ */
+export async function keepOwnCrossings(
+  world: BurningWorld,
+  chain: Caip2,
+  located: readonly LocatedTransfer[],
+): Promise<readonly LocatedTransfer[]> {
+  const given = located.flatMap(({ inbox, crossing }) =>
+    crossing?.sender === undefined ? [] : [{ inbox, sender: crossing.sender }],
+  );
+  if (given.length === 0) return located;
+  await storeBurningInboxes(world, chain, located);
+  const { rows } = await sql<{ inbox: string; sender: string }>`/* named: list_own_burners */
+    select given.inbox, given.sender from ${unnest("given", given, { inbox: "text", sender: "text" })}
+    join inbox on inbox.address = given.inbox and ${isInboxOnChain(chain)}
+    join inbox burning on burning.address = given.sender and burning.namespace <> ${namespaceOf(chain)}
+      and burning.intent_id = inbox.intent_id`.execute(world.db.root);
+  const own = new Set(rows.map(({ inbox, sender }) => `${inbox}/${sender}`));
+  return located.map((each) => {
+    const sender = each.crossing?.sender;
+    return sender === undefined || own.has(`${each.inbox}/${sender}`) ? each : { ...each, crossing: undefined };
+  });
+}
+
 /** Burns whose sender is no known inbox, with the intents whose inboxes got the units. */
 async function listUnknownBurners(
   { db }: BurningWorld,

@@ -53,6 +53,18 @@ test("a recorded movement changes only with enough readings and a majority", () 
   deepEqual(mergeReadings([altered, altered, emptyReading, emptyReading], context).located, []);
 });
 
+test("a crossing is another content of the same transfer", () => {
+  const crossing = { crossingName: "cctp-v2/1/0x05", feeUnits: 1n };
+  const seconds = [undefined, crossing, { ...crossing, feeUnits: 2n }].map((end) => ({
+    unrecorded: [{ ...LOCATED_TRANSFER, crossing: end }],
+    absent: [],
+  }));
+  const context = { recorded: [ROW], providers: 2 };
+  deepEqual(mergeReadings(seconds, context), { located: [], removed: [], isDisputed: true });
+  const [, own] = seconds;
+  if (own) deepEqual(mergeReadings([own, ...seconds.slice(0, 2)], context).located, own.unrecorded);
+});
+
 test("a recorded movement is orphaned only with enough readings and a majority", () => {
   const lacking = { unrecorded: [], absent: [ROW] };
   const context = { recorded: [ROW], providers: 2 };

@@ -1,7 +1,7 @@
 import { watchedTokens } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
 import { perChain } from "../perChain.ts";
-import { ProviderFailed, type BlockRange, type ChainReader, type TransactionProof } from "../../chain/reader.ts";
+import { ProviderFailed, type BlockRange, type ChainReader } from "../../chain/reader.ts";
 import { trackConsistency } from "../providers/trackConsistency.ts";
 import {
   attachBatches,
@@ -19,6 +19,7 @@ import { matchInboxesInDatabase, locateWithProvider } from "../inboxes/locateTra
 import type { WatchWorld } from "../watchWorld.ts";
 import { listChangedFees } from "../store/batchFee.ts";
 import type { RereadChanges } from "../record/recordMovements.ts";
+import { isProven, listChangedCrossings, proveReadable } from "./changedCrossings.ts";
 import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 
 export type RereadRange = { range: BlockRange; recorded: readonly MovementRow[]; providers: number };
@@ -56,8 +57,13 @@ async function rereadWithOther(
   { range, recorded }: RereadRange,
 ): Promise<RereadChanges> {
   const tokens = watchedTokens(world.catalog, chain.caip2);
-  const work = (reader: ChainReader) => readRange(reader, range, tokens);
-  const reading = await chain.providers.runLastFirst(trackConsistency(world, chain, { reading: "final blocks", work }));
+  const work = async (reader: ChainReader) => ({
+    reading: await readRange(reader, range, tokens),
+    crossings: await listChangedCrossings(world, reader, recorded),
+  });
+  const { reading, crossings } = await chain.providers.runLastFirst(
+    trackConsistency(world, chain, { reading: "final blocks", work }),
+  );
   rereadPace(world, chain).size.adjust(reading.range, reading.transfers.length);
   const { missing, feeChanged, unmatched } = await compareReading(world, chain, { reading, recorded });
   const removed = await confirmRemoved(world, chain, unmatched);
@@ -65,9 +71,10 @@ async function rereadWithOther(
     chain.providers.run((reader) => locateWithProvider(world, reader, candidates));
   const located = [
     ...(await locate(missing)),
+    ...crossings,
     ...(await listChangedFees(world.db, chain.caip2, await locate(feeChanged))),
   ];
-  return { located, removed, isDisputed: false };
+  return { located: withoutRepetitions(located), removed, isDisputed: false };
 }
 
 /**
@@ -158,9 +165,14 @@ async function readWithProvider(
   const reading = await readRange(reader, reread.range, watchedTokens(world.catalog, chain.caip2));
   const { missing, feeChanged, unmatched } = await compareReading(world, chain, { reading, recorded: reread.recorded });
   const changedFees = await listChangedFees(world.db, chain.caip2, await locateWithProvider(world, reader, feeChanged));
+  const unrecorded = [
+    ...(await locateWithProvider(world, reader, missing)),
+    ...(await listChangedCrossings(world, reader, reread.recorded)),
+    ...changedFees,
+  ];
   return {
     reading,
-    unrecorded: [...(await locateWithProvider(world, reader, missing)), ...changedFees],
+    unrecorded: withoutRepetitions(unrecorded),
     absent: await findAbsent(reader, unmatched),
   };
 }
@@ -179,31 +191,6 @@ async function findAbsent(reader: ChainReader, unconfirmed: readonly MovementRow
   const absent: MovementRow[] = [];
   for (const row of unproven) if (!(await isInBlock(reader, row))) absent.push(row);
   return absent;
-}
-
-/**
- * Proofs of the transactions that the provider's answers can be parsed for. It has the others, and says nothing about
- * what they moved.
- */
-async function proveReadable(
-  reader: ChainReader,
-  chainTxs: readonly string[],
-): Promise<{ proofs: readonly TransactionProof[]; unreadable: ReadonlySet<string | undefined> }> {
-  try {
-    return { proofs: await reader.proofs(chainTxs), unreadable: new Set() };
-  } catch (error) {
-    if (!(error instanceof ProviderFailed && error.kind === "unreadable")) throw error;
-    const unreadable = new Set(error.unreadable.map(({ chainTx }) => chainTx));
-    const others = chainTxs.filter((chainTx) => !unreadable.has(chainTx));
-    // A second refusal names a transaction that was replaced meanwhile.
-    return { proofs: others.length === 0 ? [] : await reader.proofs(others), unreadable };
-  }
-}
-
-function isProven(proof: TransactionProof | undefined, row: MovementRow): boolean {
-  if (proof?.identityAt(row.place) === undefined) return false;
-  // The first provider may have shown another amount, or a real transfer as that of another inbox.
-  return proof.transfers === undefined || proof.transfers().some((transfer) => isTransferOf(row, transfer));
 }
 
 /**
@@ -250,6 +237,11 @@ export function mergeReadings(
   return { located, removed, isDisputed };
 }
 
+/** Each movement once, as it is first. */
+function withoutRepetitions(located: readonly LocatedTransfer[]): LocatedTransfer[] {
+  return [...new Map(located.toReversed().map((each) => [movementKey(each), each])).values()].toReversed();
+}
+
 function pauseUntilMs(world: WatchWorld): number {
   return world.clock.monotonicMs() + PAUSE_MS;
 }
@@ -258,10 +250,11 @@ function formatRange({ fromBlock, toBlock }: BlockRange): { fromBlock: string; t
   return { fromBlock: String(fromBlock), toBlock: String(toBlock) };
 }
 
-function transferContent({ blockHash, place, amountUnits, counterparty, batch }: LocatedTransfer): string {
+function transferContent({ blockHash, place, amountUnits, counterparty, batch, crossing }: LocatedTransfer): string {
   const { place: batchPlace, payout, second } = batch ?? {};
   const paid = [batchPlace, payout, second?.to, second?.amountUnits].join();
-  return `${blockHash}/${place}/${amountUnits}/${counterparty}/${paid}`;
+  const end = [crossing?.crossingName, crossing?.feeUnits, crossing?.sender].join();
+  return `${blockHash}/${place}/${amountUnits}/${counterparty}/${paid}/${end}`;
 }
 
 function logKeptMovements(world: WatchWorld, chain: Chain, kept: number): void {

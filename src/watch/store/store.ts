@@ -309,9 +309,9 @@ function upsertMovements({ chain, located, at, claimed, immutableUpTo }: Movemen
       block_hash = excluded.block_hash, place = excluded.place, revision = excluded.revision, orphaned_at = null, is_resized = movement.is_resized or movement.amount_units <> excluded.amount_units
     where movement.orphaned_at is not null
       or (movement.counterparty, movement.amount_units, movement.block_number, movement.block_hash, movement.place,
-          movement.fee_units, movement.batch_place, movement.batch_fee_units, movement.explained_by)
+          movement.fee_units, movement.batch_place, movement.batch_fee_units, movement.explained_by, movement.bridge_fee_units)
         is distinct from (excluded.counterparty, excluded.amount_units, excluded.block_number, excluded.block_hash, excluded.place,
-          excluded.fee_units, excluded.batch_place, excluded.batch_fee_units, excluded.explained_by)
+          excluded.fee_units, excluded.batch_place, excluded.batch_fee_units, excluded.explained_by, excluded.bridge_fee_units)
       and movement.block_number > ${immutableUpTo}
     returning *`;
 }
