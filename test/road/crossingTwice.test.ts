@@ -124,9 +124,11 @@ describe("two burns of an inbox in one transaction", () => {
       .executeTakeFirstOrThrow();
     const [reader] = road.world.chains.get(home.caip2)?.readers ?? [];
     assert.ok(reader);
-    assert.equal((await verifyWithProvider(reader, mint, [])).verdict, "confirms");
+    assert.equal((await verifyWithProvider(road.world, reader, { movement: mint })).verdict, "confirms");
     // As it is recorded where a provider leaves the last log out of the receipt.
-    const { verdict, reason } = await verifyWithProvider(reader, { ...mint, explained_by: null }, []);
+    const { verdict, reason } = await verifyWithProvider(road.world, reader, {
+      movement: { ...mint, explained_by: null },
+    });
     assert.deepEqual([verdict, reason], ["denies", "bridged"]);
   });
 });

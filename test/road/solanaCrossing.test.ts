@@ -15,6 +15,7 @@ import { intentRecordWithRoutes } from "../../src/intent/intentRecord.ts";
 import { findIntentRoutes } from "../../src/intent/routes/findRoutes.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
 import { settlementRecord } from "../../src/settlement/change/settlementRecord.ts";
+import { verifyWithProvider } from "../../src/watch/providers/verifyWithProvider.ts";
 import { LOCAL_MINTS, SOLANA_ACCOUNTS } from "../../packages/local-solana/src/fixtures.ts";
 import { createKeypair } from "../../packages/local-solana/src/keypairs.ts";
 import { payTokens } from "../support/solana.ts";
@@ -176,6 +177,17 @@ describe("paying on Solana and settling on an EVM chain", () => {
   test("D41 what a stranger crosses out of the inbox before it is issued counts once", beforeIssued(false));
   test("D41 and so does what arrives while the chain is behind", beforeIssued(true));
 
+  test("a second provider does not confirm as a payment what a bridge gave for a burn on Solana", async () => {
+    const query = road.db.root.selectFrom("movement").selectAll().where("explained_by", "is not", null);
+    const [mint] = await query.where("chain", "=", road.home.caip2).where("direction", "=", "in").limit(1).execute();
+    const [reader] = road.world.chains.get(road.home.caip2)?.readers ?? [];
+    assert.ok(mint && reader);
+    const verify = (movement: typeof mint) => verifyWithProvider(road.world, reader, { movement });
+    assert.equal((await verify(mint)).verdict, "confirms");
+    const { verdict, reason } = await verify({ ...mint, explained_by: null });
+    assert.deepEqual([verdict, reason], ["denies", "bridged"]);
+  });
+
   test("D41 what a payer bridges to the EVM inbox himself is a deposit there", async () => {
     const intent = await road.create();
     await road.issue(intent);
@@ -215,7 +227,12 @@ describe("paying on Solana and settling on an EVM chain", () => {
     await receiveAsStranger(chainTx);
     await road.untilLanded(intent);
     assert.equal((await road.intent(intent)).counted_units, 20n * USDC);
-    assert.ok((await movements(intent)).every(({ explained_by }) => explained_by === null));
+    const found = await movements(intent);
+    assert.ok(found.every(({ explained_by }) => explained_by === null));
+    const [reader] = road.world.chains.get(road.home.caip2)?.readers ?? [];
+    const [movement] = found.filter(({ direction }) => direction === "in");
+    assert.ok(reader && movement);
+    assert.equal((await verifyWithProvider(road.world, reader, { movement })).verdict, "confirms");
   });
 
   test("a process that begins anew before every step lands it once", { skip: onlyDeep }, async () => {

@@ -5,6 +5,7 @@ import { RETENTION_DEFAULT } from "../../config/retention.ts";
 import { isolateIntents } from "../../handover/isolateIntents.ts";
 import { lockIntents } from "../../intent/store.ts";
 import { addMs, DAY_MS } from "../../kernel/clock.ts";
+import type { MovementRow } from "../../watch/movement.ts";
 import { recordMovements } from "../../watch/record/recordMovements.ts";
 import { verifyWithProvider } from "../../watch/providers/verifyWithProvider.ts";
 import type { World } from "../../world.ts";
@@ -64,7 +65,9 @@ export async function verifyDeposits(world: VerifyWorld, chain: Chain): Promise<
   };
   const claimed = await world.db.transaction((tx) => claimVerifications(tx, claim));
   const finalityTags = configuredFinalityTags(config);
-  const votes = await Promise.all(claimed.map((verification) => collectVotes(chain, verification, finalityTags)));
+  const votes = await Promise.all(
+    claimed.map(({ movement }) => collectVotes(world, chain, { movement, tags: finalityTags })),
+  );
   for (const [index, verification] of claimed.entries()) {
     await isolateIntents(world, {
       chain: chain.caip2,
@@ -81,11 +84,11 @@ function configuredFinalityTags(config: ChainConfig): ("safe" | "finalized")[] {
 }
 
 async function collectVotes(
+  world: VerifyWorld,
   chain: Chain,
-  verification: ClaimedVerification,
-  tags: ("safe" | "finalized")[],
+  asked: { movement: MovementRow; tags: readonly ("safe" | "finalized")[] },
 ): Promise<ProviderVote[]> {
-  const replies = await chain.providers.runAll((reader) => verifyWithProvider(reader, verification.movement, tags));
+  const replies = await chain.providers.runAll((reader) => verifyWithProvider(world, reader, asked));
   return replies.map((reply) =>
     "answer" in reply
       ? { provider: reply.provider, testimony: reply.answer }

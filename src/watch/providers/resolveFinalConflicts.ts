@@ -33,7 +33,10 @@ export async function resolveFinalConflicts(
   const [movement] = conflicts;
   if (movement === undefined) return;
   last.atMs = nowMs;
-  const replies = await chain.providers.runAll((reader) => verifyWithProvider(reader, movement, []), "available");
+  const replies = await chain.providers.runAll(
+    (reader) => verifyWithProvider(world, reader, { movement }),
+    "available",
+  );
   const providersWith = (verdict: "confirms" | "denies") =>
     replies.flatMap((each) => ("answer" in each && each.answer.verdict === verdict ? [each.provider] : []));
   const [confirming, denying] = [providersWith("confirms"), providersWith("denies")];

@@ -1,8 +1,12 @@
 import { ProviderFailed, type ChainReader, type TransactionProof } from "../../chain/reader.ts";
-import { filterInboxTransfers, type MovementRow } from "../movement.ts";
+import type { World } from "../../world.ts";
+import { keepOwnCrossings } from "../inboxes/burningInboxes.ts";
+import { assignIdentities, filterInboxTransfers, toTransfer, type MovementRow } from "../movement.ts";
 
 // Verifies one movement with one provider: the current block at its height, the transaction's proof, and the block's
 // transfers of the inbox. A proof of a replaced block fails all three.
+
+type VerifyWorld = Pick<World, "db" | "memory" | "clock">;
 
 export type ProviderVerdict = {
   /**
@@ -35,9 +39,9 @@ const MISSING: MovementFinding = { verdict: "lacks", reason: null };
  * missing.
  */
 export async function verifyWithProvider(
+  world: VerifyWorld,
   reader: ChainReader,
-  movement: MovementRow,
-  tags: readonly ("safe" | "finalized")[],
+  { movement, tags = [] }: { movement: MovementRow; tags?: readonly ("safe" | "finalized")[] },
 ): Promise<ProviderVerdict> {
   const head = await reader.head("latest");
   const latest = head.number;
@@ -45,7 +49,8 @@ export async function verifyWithProvider(
     tags.includes("safe") ? fetchTagNumber(reader, "safe") : -1n,
     tags.includes("finalized") ? fetchTagNumber(reader, "finalized") : -1n,
   ]);
-  const { timestampS, ...finding } = latest < movement.block_number ? MISSING : await verifyMovement(reader, movement);
+  const { timestampS, ...finding } =
+    latest < movement.block_number ? MISSING : await verifyMovement(world, reader, movement);
   const ageS = timestampS === undefined || head.timestampS === undefined ? undefined : head.timestampS - timestampS;
   return { ...finding, latest, safe, finalized, ...(ageS !== undefined && { ageS }) };
 }
@@ -59,9 +64,15 @@ async function fetchTagNumber(reader: ChainReader, tag: "safe" | "finalized"): P
   }
 }
 
-async function verifyMovement(reader: ChainReader, movement: MovementRow): Promise<MovementFinding> {
-  const [finding = MISSING] = await findingsOf(reader, [movement]);
-  return finding;
+async function verifyMovement(
+  world: VerifyWorld,
+  reader: ChainReader,
+  movement: MovementRow,
+): Promise<MovementFinding> {
+  const { findings, proof } = await findingsOf(reader, [movement]);
+  const [finding = MISSING] = findings;
+  const isConfirmed = finding.verdict === "confirms" && proof !== undefined;
+  return isConfirmed && (await isGiven(world, reader, { movement, proof })) ? createDenial("bridged") : finding;
 }
 
 /**
@@ -72,13 +83,15 @@ export async function verifyLegsWithProvider(
   reader: ChainReader,
   legs: readonly MovementRow[],
 ): Promise<MovementFinding[]> {
-  return findingsOf(reader, legs);
+  return (await findingsOf(reader, legs)).findings;
 }
 
-async function findingsOf(reader: ChainReader, movements: readonly MovementRow[]): Promise<MovementFinding[]> {
+type Findings = { findings: MovementFinding[]; proof?: TransactionProof };
+
+async function findingsOf(reader: ChainReader, movements: readonly MovementRow[]): Promise<Findings> {
   const [first] = movements;
-  if (first === undefined) return [];
-  const ofAll = (finding: MovementFinding) => movements.map(() => finding);
+  if (first === undefined) return { findings: [] };
+  const ofAll = (finding: MovementFinding) => ({ findings: movements.map(() => finding) });
   const block = await reader.block({ number: first.block_number });
   if (!block) return ofAll(MISSING);
   if (block.hash !== first.block_hash) return ofAll(createDenial("other_block"));
@@ -104,20 +117,22 @@ async function findingsOf(reader: ChainReader, movements: readonly MovementRow[]
         seen.amountUnits === movement.amount_units,
     );
   const confirmed = { ...CONFIRMED, timestampS: block.timestampS };
-  return movements.map((movement) => {
-    if (!isShown(movement)) return createDenial("no_transfer");
-    const mayBeGiven = movement.explained_by === null && movement.counterparty === reader.mintSender;
-    return mayBeGiven && isGiven(proof, movement) ? createDenial("bridged") : confirmed;
-  });
+  const findings = movements.map((movement) => (isShown(movement) ? confirmed : createDenial("no_transfer")));
+  return { findings, proof };
 }
 
 /**
- * Whether a bridge gave what the movement's own inbox burned. A provider that leaves out the bridge's log shows it
- * as a payment, which counted already where it was burned.
+ * Whether a bridge gave what an inbox of the movement's intent burned. A provider that leaves out the bridge's log shows
+ * it as a payment, which counted already where it was burned.
  */
-function isGiven({ crossings }: TransactionProof, { inbox, identity }: MovementRow): boolean {
-  const given = crossings?.() ?? [];
-  return given.some((each) => each.direction === "in" && each.identity === identity && each.sender === inbox);
+async function isGiven(
+  world: VerifyWorld,
+  { caip2, mintSender }: ChainReader,
+  { movement, proof }: { movement: MovementRow; proof: TransactionProof },
+): Promise<boolean> {
+  if (movement.explained_by !== null || movement.counterparty !== mintSender) return false;
+  const located = assignIdentities([toTransfer(movement)], [proof], mintSender);
+  return (await keepOwnCrossings(world, caip2, located)).some(({ crossing }) => crossing !== undefined);
 }
 
 function createDenial(reason: NonNullable<ProviderVerdict["reason"]>): MovementFinding {
