@@ -25,9 +25,19 @@ export function formatAge(ms: number): string {
   return `${Math.floor(ms / DAY_MS)} d`;
 }
 
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** A format takes longer to make than to use, and a list uses the same for every row. */
+export function dateFormat(locale: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const key = `${locale} ${JSON.stringify(options)}`;
+  const known = formats.get(key) ?? new Intl.DateTimeFormat(locale, options);
+  formats.set(key, known);
+  return known;
+}
+
 /** The time of day, with the day unless it is the day of `now`. UTC says so. */
 export function formatMoment(iso: string, now: string, { locale, timeZone }: TimeFormat): string {
-  const day = new Intl.DateTimeFormat("en-CA", { timeZone, dateStyle: "short" });
+  const day = dateFormat("en-CA", { timeZone, dateStyle: "short" });
   const isSameDay = day.format(new Date(iso)) === day.format(new Date(now));
   const time: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
   const isSameYear = iso.slice(0, 4) === now.slice(0, 4);
@@ -37,7 +47,7 @@ export function formatMoment(iso: string, now: string, { locale, timeZone }: Tim
     ...(isSameYear ? {} : { year: "numeric" }),
   };
   const options: Intl.DateTimeFormatOptions = isSameDay ? { ...time, second: "2-digit" } : { ...date, ...time };
-  const text = new Intl.DateTimeFormat(locale, { ...options, numberingSystem: "latn", timeZone }).format(new Date(iso));
+  const text = dateFormat(locale, { ...options, numberingSystem: "latn", timeZone }).format(new Date(iso));
   return timeZone === "UTC" ? `${text} UTC` : text;
 }
 

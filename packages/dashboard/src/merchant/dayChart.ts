@@ -1,5 +1,5 @@
 import { h, type VElement } from "@tributary/checkout/vnode";
-import { groupDigits } from "../format.ts";
+import { dateFormat, groupDigits } from "../format.ts";
 import type { Times } from "../parts/parts.ts";
 import type { MerchantContext } from "./frame.ts";
 import type { SettlementDays } from "./settlementDays.ts";
@@ -18,7 +18,7 @@ const NAMES = 6;
 /** A day as people write it, such as "28 Nov". */
 export function dayName(day: string, { locale, now }: Times): string {
   const isSameYear = day.slice(0, 4) === now.slice(0, 4);
-  const format = new Intl.DateTimeFormat(locale, {
+  const format = dateFormat(locale, {
     day: "numeric",
     month: "short",
     ...(isSameYear ? {} : { year: "numeric" }),
