@@ -52,7 +52,10 @@ export const SMALL_BENCHES: readonly (readonly string[])[] = [
   ["solana"],
   ["detect", "--only=live", "--small"],
   ["outage", "--small", "--runs=1"],
-  ...["road", "size", "timing", "bridge", "checkout", "backfill", "scale"].map((name) => [name, "--small"]),
+  ...["road", "size", "timing", "bridge", "checkout", "backfill", "scale", "dashboard"].map((name) => [
+    name,
+    "--small",
+  ]),
 ];
 
 export const DEEP_PARTS: readonly DeepPart[] = [
