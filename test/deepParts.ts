@@ -61,6 +61,7 @@ export const SMALL_BENCHES: readonly (readonly string[])[] = [
 export const DEEP_PARTS: readonly DeepPart[] = [
   { name: "everything is recovered without the service", command: ["test/drill/main.ts"], seconds: 35 },
   { name: "the same by the page", command: ["test/drill/main.ts", "--page"], seconds: 60 },
+  { name: "the contracts under the rules of the next fork", command: ["test/forks/main.ts"], seconds: 90 },
   { name: "every command of the documents", command: ["--no-warnings", "test/walk/main.ts"], seconds: 90 },
   ...fileParts(),
   ...propertyParts(),
