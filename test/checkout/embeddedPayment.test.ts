@@ -115,11 +115,12 @@ describe("a payer at a shop that embeds the checkout", { skip: skipWithoutChromi
   for (const mode of ["inline", "modal"]) {
     test(`D39 ${mode}: a wallet of the shop's page pays in the frame of another origin, and the money is settled`, async () => {
       const wallet = newWalletWithChain();
-      // It estimates as for an inbox that holds money, which a sweep takes before the transfer runs.
-      wallet.estimatesAs = world.dev.ready.payer.address;
       await withShop(
         wallet,
         async (page, intentId) => {
+          // It estimates as for an inbox that holds money, which a sweep takes before the transfer runs.
+          const { inboxAddress: inbox } = await tributary.getPaymentIntent(intentId);
+          wallet.estimatesAs = { inbox, like: world.dev.ready.payer.address };
           await pay(inFrame(page));
           await inFrame(page).locator("main[data-screen=paid]").waitFor({ timeout: WAIT_MS });
           await page.waitForFunction("window.events.some(([name]) => name === 'paid')", undefined, {

@@ -118,8 +118,9 @@ describe("a payer at the checkout page", { skip }, () => {
       await withPage(async (page) => {
         const wallet = new TestWallet(world.dev.ready.payer.privateKey);
         // It holds money, as an inbox does before the sweep; the inbox of the payment is empty.
-        wallet.estimatesAs = `0x${"5a".repeat(20)}`;
-        await transfer(wallet.estimatesAs, "USDC", "1");
+        const like = `0x${"5a".repeat(20)}`;
+        wallet.estimatesAs = { inbox: intent.inboxAddress, like };
+        await transfer(like, "USDC", "1");
         await wallet.install(page, "Test Wallet");
         await openReady(page, intent);
         await page.getByText("Pay with Test Wallet").click();

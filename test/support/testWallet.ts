@@ -19,7 +19,7 @@ export class TestWallet {
   /** The method whose next call it refuses, as a person can. */
   refusesNext: string | undefined;
   /** Estimates a transfer as if it went to this address. */
-  estimatesAs: string | undefined;
+  estimatesAs: { inbox: string; like: string } | undefined;
 
   constructor(privateKey: string) {
     this.#privateKey = `0x${privateKey.replace(/^0x/, "")}`;
@@ -93,7 +93,10 @@ export class TestWallet {
   }
 
   #withEstimated(call: TransferCall): TransferCall {
-    return this.estimatesAs === undefined ? call : { ...call, data: withRecipient(call.data, this.estimatesAs) };
+    if (this.estimatesAs === undefined) return call;
+    const { inbox, like } = this.estimatesAs;
+    const isToInbox = call.data.includes(inbox.slice(2).toLowerCase());
+    return isToInbox ? { ...call, data: withRecipient(call.data, like) } : call;
   }
 
   #refuseIfAsked(method: string): void {

@@ -6,8 +6,6 @@ import { readCode, type TransferCall, type WalletReply } from "./walletReply.ts"
 
 /** Added to the wallet's own estimate, because a token's transfer can cost more by the time it runs. */
 const GAS_HEADROOM_PERCENT = 30n;
-/** A sweep may empty the inbox meanwhile, and the first tokens of an address cost 17,100 more. */
-const EMPTY_INBOX_GAS = 20_000n;
 /** The codes of EIP-3085 and of EIP-1193: wallets use either for a chain that they do not know. */
 const CHAIN_IS_UNKNOWN: readonly unknown[] = [4902, 4901];
 const TRANSFER = "0xa9059cbb";
@@ -41,8 +39,12 @@ export async function payWithWallet(
       await switchChain(provider, origin);
       const balance = await request("eth_call", { to: call.to, data: BALANCE_OF + toWord(from) }, "latest");
       if (BigInt(String(balance)) < units) return { reason: "poor" };
-      const estimate = BigInt(String(await request("eth_estimateGas", call)));
-      const gas = (estimate * (100n + GAS_HEADROOM_PERCENT)) / 100n + EMPTY_INBOX_GAS;
+      // A sweep may empty the inbox meanwhile, and what the first tokens of an address cost is the chain's rule: the
+      // inbox's address backwards holds none.
+      const empty = { ...call, ...transferCall({ ...transfer, to: backwards(transfer.to) }) };
+      const estimates = [await request("eth_estimateGas", call), await request("eth_estimateGas", empty)];
+      const [less = 0n, more = 0n] = estimates.map((gas) => BigInt(String(gas)));
+      const gas = ((less > more ? less : more) * (100n + GAS_HEADROOM_PERCENT)) / 100n;
       Object.assign(call, { gas: `0x${gas.toString(16)}` });
     }
     if (!hand()) return {};
@@ -94,4 +96,8 @@ function isUnknownChain(error: unknown): boolean {
 
 function toWord(address: string): string {
   return address.replace(/^0x/, "").toLowerCase().padStart(64, "0");
+}
+
+function backwards(address: string): string {
+  return [...address.slice(2).toLowerCase()].reverse().join("");
 }

@@ -10,7 +10,7 @@ type Announcement = {
 export type WalletCall = { call: number; wallet: string; method: string; params: Transaction[] };
 /** As the frame names it. A field may be missing or anything else: then no wallet accepts it. */
 type Field = string | undefined;
-type Transaction = { from?: Field; to?: Field; data?: Field; chainId?: Field; gas?: Field };
+type Transaction = { from?: Field; to?: Field; data?: Field; chainId?: Field; gas?: unknown };
 export type Post = (type: string, content: object) => void;
 
 /** One transfer of a token: its selector, recipient and amount. */
@@ -48,12 +48,16 @@ export function relayWallets(post: Post, mayReceive: MayReceive): WalletRelay {
             : method === "eth_requestAccounts" && [];
         const provider = wallets.get(wallet);
         if (!provider || !params || others[0]) throw Error("not relayed");
-        const ask = (method: string) => provider.request({ method, params });
-        // Twice the wallet's own estimate: a sweep may empty the inbox meanwhile, and the first tokens of an address cost
-        // 17,100 more. Without an estimate the wallet decides.
-        const gas = isTransfer && (await ask("eth_estimateGas").catch(() => {}));
-        if (gas) transfer.gas = `0x${(BigInt(gas as string) * 2n).toString(16)}`;
-        post("result", { call, result: await ask(method) });
+        // The wallet's estimate for an address that holds nothing, made of the inbox's, because a sweep may empty the inbox
+        // meanwhile. Without an estimate the wallet decides.
+        if (isTransfer)
+          transfer.gas = await provider
+            .request({
+              method: "eth_estimateGas",
+              params: [{ ...transfer, data: data!.replace(recipient!, `${recipient!.slice(4)}dead`) }],
+            })
+            .catch(() => {});
+        post("result", { call, result: await provider.request({ method, params }) });
       } catch (error) {
         const { code, message } = error as { code?: unknown; message?: unknown };
         post("result", { call, error: { code, message } });
