@@ -39,9 +39,9 @@ export async function payWithWallet(
       await switchChain(provider, origin);
       const balance = await request("eth_call", { to: call.to, data: BALANCE_OF + toWord(from) }, "latest");
       if (BigInt(String(balance)) < units) return { reason: "poor" };
-      // A sweep may empty the inbox meanwhile, and what the first tokens of an address cost is the chain's rule: the
-      // inbox's address backwards holds none.
-      const empty = { ...call, ...transferCall({ ...transfer, to: backwards(transfer.to) }) };
+      // A sweep may empty the inbox meanwhile, and what the first tokens of an address cost is the chain's rule: an
+      // address made of the inbox's holds none.
+      const empty = { ...call, ...transferCall({ ...transfer, to: withOtherEnd(transfer.to) }) };
       const estimates = [await request("eth_estimateGas", call), await request("eth_estimateGas", empty)];
       const [less = 0n, more = 0n] = estimates.map((gas) => BigInt(String(gas)));
       const gas = ((less > more ? less : more) * (100n + GAS_HEADROOM_PERCENT)) / 100n;
@@ -98,6 +98,7 @@ function toWord(address: string): string {
   return address.replace(/^0x/, "").toLowerCase().padStart(64, "0");
 }
 
-function backwards(address: string): string {
-  return [...address.slice(2).toLowerCase()].reverse().join("");
+/** Another address, made of the digits of this one. */
+function withOtherEnd(address: string): string {
+  return `${toWord(address).slice(-36)}dead`;
 }

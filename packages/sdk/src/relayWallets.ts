@@ -54,7 +54,7 @@ export function relayWallets(post: Post, mayReceive: MayReceive): WalletRelay {
           transfer.gas = await provider
             .request({
               method: "eth_estimateGas",
-              params: [{ ...transfer, data: data!.replace(recipient!, `${recipient!.slice(4)}dead`) }],
+              params: [{ ...transfer, data: data?.replace(recipient as string, `${recipient?.slice(4)}dead`) }],
             })
             .catch(() => {});
         post("result", { call, result: await provider.request({ method, params }) });
