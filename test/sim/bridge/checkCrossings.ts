@@ -32,7 +32,8 @@ type BridgedWorld = { database: SimDatabase; chains: readonly SimChain[]; intent
 
 export function checkCrossings({ database, chains, intents }: BridgedWorld): Violation[] {
   if (chains.every(({ chain }) => chain.bridge === undefined)) return [];
-  const burns = chains.flatMap((chain) => listBurns(chain, chains));
+  const mints = new Map(chains.map((chain) => [chain, listMints(chain)]));
+  const burns = chains.flatMap((chain) => listBurns(chain, { chains, mints }));
   const ofInboxes = burns.filter(({ sender, recipient }) => sender === recipient);
   return [
     ...checkEveryBurnHasCrossing(database, ofInboxes),
@@ -94,17 +95,15 @@ function checkCosts(database: SimDatabase, burns: readonly Burn[]): Violation[] 
     gross: bigint;
     cost: bigint;
   }[];
-  return rows.flatMap(({ id, chain, chain_tx, mint, gross, cost }) => {
-    const own = burns.find(({ name }) => name === mint);
+  const named = new Map(burns.map((burn) => [burn.name, burn]));
+  const keyOf = (chain: string, { chainTx, sender, units }: Pick<Burn, "chainTx" | "sender" | "units">) =>
+    `${chain}/${chainTx}/${sender}/${units}`;
+  const known = new Set(burns.map((burn) => keyOf(burn.chain.chain.caip2, burn)));
+  return rows.flatMap(({ id, chain, chain_tx: chainTx, mint, gross, cost }) => {
+    const own = named.get(mint);
     // The service may answer one of two equal burns of an inbox with the proof of the other one.
-    const isOfBurn = burns.some(
-      (burn) =>
-        burn.chain.chain.caip2 === chain &&
-        burn.chainTx === chain_tx &&
-        burn.sender === own?.sender &&
-        burn.units === own.units,
-    );
-    if (isOfBurn && own !== undefined && own.feeUnits === cost && own.units === gross) return [];
+    const isOfBurn = own !== undefined && known.has(keyOf(chain, { ...own, chainTx }));
+    if (isOfBurn && own.feeUnits === cost && own.units === gross) return [];
     const subject = `${id}: ${gross} of ${own?.units}, cost ${cost} of ${own?.feeUnits}`;
     return [{ rule: "a bridged settlement differs from its burn", subject }];
   });
@@ -207,7 +206,12 @@ function sortUnits(units: readonly bigint[]): bigint[] {
   return units.toSorted((one, other) => (one < other ? -1 : 1));
 }
 
-function listBurns(chain: SimChain, chains: readonly SimChain[]): Burn[] {
+type Mint = Pick<Burn, "feeUnits" | "isSwept">;
+
+function listBurns(
+  chain: SimChain,
+  { chains, mints }: { chains: readonly SimChain[]; mints: ReadonlyMap<SimChain, ReadonlyMap<string, Mint>> },
+): Burn[] {
   const domain = chain.chain.bridge?.domain ?? 0;
   const sent = receiptsOf(chain).flatMap(({ chainTx, logs }) =>
     logs.flatMap((log, index) =>
@@ -220,23 +224,33 @@ function listBurns(chain: SimChain, chains: readonly SimChain[]): Burn[] {
     const { sender, recipient, units } = message;
     const nonce = nonceOf(domain, chainTx, index);
     const name = `cctp-v2/${domain}/${nonce}`;
-    return [{ chain, settle, chainTx, name, sender, recipient, units, ...findMint(settle, name) }];
+    const mint = mints.get(settle)?.get(name) ?? { feeUnits: undefined, isSwept: false };
+    return [{ chain, settle, chainTx, name, sender, recipient, units, ...mint }];
   });
 }
 
-/** A refused payout keeps what the bridge gave in the inbox, and its settlement open. */
-function findMint(settle: SimChain, name: string): Pick<Burn, "feeUnits" | "isSwept"> {
+/**
+ * What a bridge gave on a chain, by name. A refused payout keeps it in the inbox, and its settlement open. Each log is
+ * read once: a stranger's burns are thousands.
+ */
+function listMints(settle: SimChain): ReadonlyMap<string, Mint> {
   const { bridge } = settle.chain;
-  if (bridge === undefined) return { feeUnits: undefined, isSwept: false };
+  if (bridge === undefined) return new Map();
   const logs = receiptsOf(settle).flatMap((receipt) => receipt.logs);
-  const crossings = logs.map((log) =>
-    parseProvenCrossings([log], bridge).find((each) => each.direction === "in" && each.name === name),
+  const lastFrom = new Map(
+    logs.flatMap(({ address, transfer }, index) =>
+      address === bridge.token && transfer ? [[transfer.from, index] as const] : [],
+    ),
   );
-  const mintedAt = crossings.findIndex((crossing) => crossing !== undefined);
-  const mint = crossings[mintedAt];
-  const later = mint === undefined ? [] : logs.slice(mintedAt);
-  const isSwept = later.some(({ address, transfer }) => address === bridge.token && transfer?.from === mint?.recipient);
-  return { feeUnits: mint?.feeUnits, isSwept };
+  const mints = logs.flatMap((log, index) =>
+    parseProvenCrossings([log], bridge)
+      .filter(({ direction }) => direction === "in")
+      .map(({ name, feeUnits, recipient = "" }) => {
+        return [name, { feeUnits, isSwept: (lastFrom.get(recipient) ?? -1) >= index }] as const;
+      }),
+  );
+  // Of a name, the first.
+  return new Map(mints.toReversed());
 }
 
 function receiptsOf({ chain, firstBlock }: SimChain): ScriptedReceipt[] {
