@@ -128,6 +128,10 @@ export function sweepKey(sweep: { intent_id: string; token: string; chain_tx: st
   return `${sweep.intent_id}/${sweep.token}/${sweep.chain_tx}`;
 }
 
+export function keyOfSweep({ intentId, token, chainTx }: Pick<Sweep, "intentId" | "token" | "chainTx">): string {
+  return sweepKey({ intent_id: intentId, token, chain_tx: chainTx });
+}
+
 export type SweepSplit = {
   grossUnits: bigint;
   feeUnits: bigint;

@@ -8,7 +8,7 @@ import type { World } from "../../world.ts";
 import { listWaitingSweeps, sweepAgreementsTopic } from "../agreement/openAgreements.ts";
 import { SettlementChanges } from "../change/settlementChanges.ts";
 import { listSweepLegs, preferIndexScans } from "../sweep/sweepReads.ts";
-import { groupSweeps, markCrossingLanded, splitSweep, sweepKey, type Sweep } from "../settlement.ts";
+import { groupSweeps, keyOfSweep, markCrossingLanded, splitSweep, sweepKey, type Sweep } from "../settlement.ts";
 import { lockSettlements } from "../store.ts";
 import { writeCrossingChanges } from "./crossingChanges.ts";
 import { listLandingCorrections, releaseDeposits } from "./correctLandings.ts";
@@ -65,12 +65,7 @@ async function reviewLandings(world: LandWorld, settleChain: Caip2): Promise<voi
       chainTxs: [...new Set(again.map((each) => each.landedTx))],
     });
     const shown = groupSweeps(legs);
-    const sweeps = new Map(
-      shown.map((sweep) => [
-        sweepKey({ intent_id: sweep.intentId, token: sweep.token, chain_tx: sweep.chainTx }),
-        sweep,
-      ]),
-    );
+    const sweeps = new Map(shown.map((sweep) => [keyOfSweep(sweep), sweep]));
     const mintsOf = await listMintsOfSweeps(tx, settleChain, shown);
     await revertCrossings(tx, world, { settleChain, names, sweeps, mintsOf, intents, at: world.clock.now() });
   });
@@ -131,10 +126,7 @@ async function landFound(
   const waiting = await listWaitingSweeps(tx, world, { chain: settleChain, names, legs, at });
   const sweeps = new Map(
     groupSweeps(legs)
-      .map(
-        (sweep) =>
-          [sweepKey({ intent_id: sweep.intentId, token: sweep.token, chain_tx: sweep.chainTx }), sweep] as const,
-      )
+      .map((sweep) => [keyOfSweep(sweep), sweep] as const)
       .filter(([key]) => !waiting.has(key)),
   );
   const mintsOf = await listMintsOfSweeps(tx, settleChain, [...sweeps.values()]);

@@ -11,7 +11,7 @@ import { listWaitingSweeps, sweepAgreementsTopic } from "../agreement/openAgreem
 import { listMintsOfSweeps } from "../crossing/landCrossings.ts";
 import { revertCrossings } from "../crossing/revertCrossings.ts";
 import { SettlementChanges } from "../change/settlementChanges.ts";
-import { groupSweeps, sweepKey, type Sweep } from "../settlement.ts";
+import { groupSweeps, keyOfSweep, sweepKey, type Sweep } from "../settlement.ts";
 import { lockInboxSettlements } from "../store.ts";
 import { SweepObservation, type SweepFinding } from "./sweepObservation.ts";
 import { listSweepLegs, preferIndexScans } from "../sweep/sweepReads.ts";
@@ -64,10 +64,6 @@ export async function applyMovements(
 function compareByPlace(one: Sweep, other: Sweep): number {
   if (one.blockNumber !== other.blockNumber) return one.blockNumber < other.blockNumber ? -1 : 1;
   return one.placeLast < other.placeLast ? -1 : 1;
-}
-
-function keyOfSweep(sweep: Sweep): string {
-  return sweepKey({ intent_id: sweep.intentId, token: sweep.token, chain_tx: sweep.chainTx });
 }
 
 /**
